@@ -20,8 +20,10 @@ EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16"
 """Spacing at 1.0; equals `torch.finfo(dtype).eps`."""
 
 _SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-24, "bfloat16": 2.0**-126}
-_INTERNAL_ROUNDINGS = 16
 _OUTPUT_ROUNDINGS = 2
+_ELEMENT_ROUNDINGS = 16
+_SHARED_ROUNDINGS = 4
+_TERM_ROUNDINGS = 24
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,12 @@ def bound(dtype: str, reduction: float = 1.0, rtol: float | None = None, atol: f
         return Bound(dtype, 0.0, 0.0, 0.0, 1.0)
     internal = EPS[dtype] if dtype == "float64" else EPS["float32"]
     stored = _OUTPUT_ROUNDINGS * EPS[dtype] if EPS[dtype] > internal else 0.0
-    accumulated = _INTERNAL_ROUNDINGS * internal * math.sqrt(max(1.0, reduction))
+    root = math.sqrt(max(1.0, reduction))
+    accumulated = _TERM_ROUNDINGS * internal * root
     default_atol = stored + accumulated
     return Bound(
         dtype,
-        rtol=stored + _INTERNAL_ROUNDINGS * internal if rtol is None else rtol,
+        rtol=stored + internal * (_ELEMENT_ROUNDINGS + _SHARED_ROUNDINGS * root) if rtol is None else rtol,
         atol=default_atol if atol is None else atol,
         smallest=_SMALLEST[dtype],
         floor=accumulated / default_atol,

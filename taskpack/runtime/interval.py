@@ -1,0 +1,71 @@
+"""The interval of a speedup: a bootstrap over paired blocks of the median log ratio, calibrated on measured noise.
+
+Blocks are resampled one by one. The slopes of one side are autocorrelated (0.1 to 0.9 from block to block on a virtual machine with two cores), as
+clocks and neighbours change for seconds at a time; the log ratio within a block is not (-0.4 to 0.3, mean 0), as both sides share them. Replayed on 360
+measurements of a kernel against itself, with a look every 5 blocks from the 15th to the 60th and an end at a half width of 1.5 %, the interval held 1.0 in
+
+    nominal level     runs of 1 block   of 3      of 5
+    95 %              92.5 %            86.9 %    85.8 %
+    98 %              97.5 %            92.8 %    89.4 %
+    99 %              98.6 %            96.4 %    92.2 %
+
+so longer runs only lose degrees of freedom, and the many looks (an end at the luckiest) cost some 3 %: a nominal 98 % makes a true 95 % interval.
+`FLOOR` is for what resampling cannot see: two processes of the same program differ by about 1 % for life in 1 of 4 pairs (address layout), and once in
+170 by a factor of 1.6.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+RESAMPLES = 2000
+LEVEL = 0.98
+FLOOR = 0.005
+"""Added to the interval at both ends, relative."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio with its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Relative to the ratio; the greater of the two."""
+        return max(self.high / self.ratio - 1.0, 1.0 - self.low / self.ratio)
+
+
+def ratio_interval(baseline: Sequence[float], candidate: Sequence[float], rng: random.Random) -> Estimate | None:
+    """The median of baseline / candidate over paired slopes, with its interval; None where disturbed blocks leave it open."""
+    logs = _log_ratios(baseline, candidate)
+    if not logs or math.isinf(statistics.median(logs)):
+        return None
+    values = torch.tensor(logs, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(rng.getrandbits(62))
+    drawn = values[torch.randint(0, len(logs), (RESAMPLES, len(logs)), generator=generator)].sort(dim=1).values
+    medians = ((drawn[:, (len(logs) - 1) // 2] + drawn[:, len(logs) // 2]) / 2).sort().values
+    tail = (1.0 - LEVEL) / 2
+    low, high = medians[math.floor(tail * RESAMPLES)].item(), medians[math.ceil((1 - tail) * RESAMPLES) - 1].item()
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return Estimate(math.exp(statistics.median(logs)), math.exp(low - FLOOR), math.exp(high + FLOOR))
+
+
+def _log_ratios(baseline: Sequence[float], candidate: Sequence[float]) -> list[float]:
+    """log(baseline / candidate) by block; a slope that noise made negative counts as infinitely fast, and a block with two such as nothing."""
+    logs = []
+    for slow, fast in zip(baseline, candidate, strict=True):
+        if slow > 0 and fast > 0:
+            logs.append(math.log(slow / fast))
+        elif slow > 0 or fast > 0:
+            logs.append(math.inf if slow > 0 else -math.inf)
+    return logs
