@@ -39,7 +39,7 @@ _NARROW = 0.02
 _WIDE = 0.15
 """Half width beyond which a measurement says nothing of a candidate that may be as fast as the baseline."""
 _WIDE_BUT_CLEAR = 0.4
-"""The same for one whose whole interval lies above 1 + _WIDE."""
+"""The same for one whose whole interval lies beyond 1 by more than _WIDE, to either side."""
 _DISAGREEMENT = 0.35
 """How far, as a logarithm, the speedup by short passes may lie from that by long ones (caches warm up within a pass)."""
 _NOT_SLOWER = 0.98
@@ -204,7 +204,7 @@ def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None
         ratio, error = by_short
         if abs(math.log(ratio / estimate.ratio)) > _DISAGREEMENT + 4 * error + math.log1p(estimate.half_width):
             return "inconclusive", f"short passes say {ratio:.2f}x, long ones {words}"
-    limit = _WIDE_BUT_CLEAR if estimate.low > 1 + _WIDE else _WIDE
+    limit = _WIDE_BUT_CLEAR if estimate.low > 1 + _WIDE or estimate.high < 1 - _WIDE else _WIDE
     if blocks < _LEAST_BLOCKS_EVER or estimate.half_width > limit:
         return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks"
     if estimate.high < _NOT_SLOWER:
