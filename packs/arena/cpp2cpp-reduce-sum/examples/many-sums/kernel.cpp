@@ -1,0 +1,51 @@
+// Row sums with 64 partial sums a row, which vectorise and do not wait for one another.
+#include <bit>
+#include <cstdint>
+
+// float16: g++ has _Float16 from release 12 on, clang++ and ARM compilers have __fp16; older ones convert by instruction.
+#if defined(__clang__) || defined(__aarch64__)
+using float16 = __fp16;
+#elif __GNUC__ >= 12
+using float16 = _Float16;
+#else
+#include <immintrin.h>
+struct float16 {
+  std::uint16_t bits;
+  explicit float16(float value) : bits(_cvtss_sh(value, 0)) {}
+  operator float() const { return _cvtsh_ss(bits); }
+};
+#endif
+
+// The upper half of a float32, rounded to nearest even.
+struct bfloat16 {
+  std::uint16_t bits;
+  explicit bfloat16(float value) {
+    const std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+    const std::uint32_t quiet = (word >> 16) | 0x40;
+    bits = static_cast<std::uint16_t>(value == value ? rounded : quiet);
+  }
+  operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+};
+
+template <class T>
+static void reduce_sum(const T* __restrict x, T* __restrict y, std::int64_t rows, std::int64_t cols) {
+  constexpr int lanes = 64;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const T* __restrict row = x + r * cols;
+    float partial[lanes] = {};
+    std::int64_t c = 0;
+    for (; c + lanes <= cols; c += lanes)
+      for (int i = 0; i < lanes; ++i) partial[i] += float(row[c + i]);
+    for (int i = 0; c + i < cols; ++i) partial[i] += float(row[c + i]);
+    for (int width = lanes / 2; width > 0; width /= 2)
+      for (int i = 0; i < width; ++i) partial[i] += partial[i + width];
+    y[r] = T(partial[0]);
+  }
+}
+
+extern "C" {
+void reduce_sum_float32(const float* x, float* y, int64_t rows, int64_t cols) { reduce_sum(x, y, rows, cols); }
+void reduce_sum_float16(const float16* x, float16* y, int64_t rows, int64_t cols) { reduce_sum(x, y, rows, cols); }
+void reduce_sum_bfloat16(const bfloat16* x, bfloat16* y, int64_t rows, int64_t cols) { reduce_sum(x, y, rows, cols); }
+}

@@ -1,0 +1,54 @@
+// RMS norm with 64 partial sums of squares a row, and one reciprocal root for all of its elements.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+// float16: g++ has _Float16 from release 12 on, clang++ and ARM compilers have __fp16; older ones convert by instruction.
+#if defined(__clang__) || defined(__aarch64__)
+using float16 = __fp16;
+#elif __GNUC__ >= 12
+using float16 = _Float16;
+#else
+#include <immintrin.h>
+struct float16 {
+  std::uint16_t bits;
+  explicit float16(float value) : bits(_cvtss_sh(value, 0)) {}
+  operator float() const { return _cvtsh_ss(bits); }
+};
+#endif
+
+// The upper half of a float32, rounded to nearest even.
+struct bfloat16 {
+  std::uint16_t bits;
+  explicit bfloat16(float value) {
+    const std::uint32_t word = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+    const std::uint32_t quiet = (word >> 16) | 0x40;
+    bits = static_cast<std::uint16_t>(value == value ? rounded : quiet);
+  }
+  operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+};
+
+template <class T>
+static void rmsnorm(const T* __restrict x, const T* __restrict weight, T* __restrict y, std::int64_t rows, std::int64_t cols, float eps) {
+  constexpr int lanes = 64;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const T* __restrict in = x + r * cols;
+    T* __restrict out = y + r * cols;
+    float partial[lanes] = {};
+    std::int64_t c = 0;
+    for (; c + lanes <= cols; c += lanes)
+      for (int i = 0; i < lanes; ++i) partial[i] += float(in[c + i]) * float(in[c + i]);
+    for (int i = 0; c + i < cols; ++i) partial[i] += float(in[c + i]) * float(in[c + i]);
+    for (int width = lanes / 2; width > 0; width /= 2)
+      for (int i = 0; i < width; ++i) partial[i] += partial[i + width];
+    const float scale = 1.0f / std::sqrt(partial[0] / float(cols) + eps);
+    for (c = 0; c < cols; ++c) out[c] = T(float(in[c]) * scale * float(weight[c]));
+  }
+}
+
+extern "C" {
+void rmsnorm_float32(const float* x, const float* weight, float* y, int64_t rows, int64_t cols, float eps) { rmsnorm(x, weight, y, rows, cols, eps); }
+void rmsnorm_float16(const float16* x, const float16* weight, float16* y, int64_t rows, int64_t cols, float eps) { rmsnorm(x, weight, y, rows, cols, eps); }
+void rmsnorm_bfloat16(const bfloat16* x, const bfloat16* weight, bfloat16* y, int64_t rows, int64_t cols, float eps) { rmsnorm(x, weight, y, rows, cols, eps); }
+}
