@@ -23,6 +23,10 @@ import torch
 from .tolerance import EPS, Bound
 
 _ROW = 16
+_NOTHING = 1e-300
+"""A tolerance of nothing that one can divide by."""
+_MOST = 1e300
+"""What a number says that would not be finite."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Comparison:
     max_rel: float = 0.0
     """Largest |actual - expected| / |expected| where |expected| is at least a thousandth of the scale."""
     ulp: float = 0.0
-    """Largest error in units of the dtype's spacing at the expected value, over the same elements as `max_rel`."""
+    """The error at `worst_index`, in units of the dtype's spacing at the expected value there."""
     cosine: float = 1.0
     """Cosine of the angle between actual and expected over finite elements; 1.0 where both are zero."""
     mismatch_fraction: float = 0.0
@@ -73,67 +77,46 @@ def compare(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: b
 
 
 def _compare_integers(actual: torch.Tensor, expected: torch.Tensor) -> Comparison:
-    if expected.is_floating_point():
-        expected = expected.round()
-    want = expected.to(torch.int64)
-    got = actual.to(torch.int64)
+    got, want = actual.to(torch.int64), (expected.round() if expected.is_floating_point() else expected).to(torch.int64)
     wrong = got != want
+    scale = _scales(want.to(torch.float64), None, 1.0)[0]
     if not wrong.any():
-        return Comparison(True, "", scale=_rms(want.to(torch.float64)))
+        return Comparison(True, "", scale=scale)
     error = (got.to(torch.float64) - want.to(torch.float64)).abs()
-    flat = int(torch.argmax(error * wrong))
-    if not bool(wrong.flatten()[flat]):  # beyond 2**53 neighbours are equal in float64
-        flat = int(torch.argmax(wrong.to(torch.uint8)))
-    index = _unravel(flat, actual.shape)
-    fraction = float(wrong.to(torch.float64).mean())
-    reason = f"differs at {list(index)}: got {actual[index].item()}, want {expected[index].to(actual.dtype).item()} (exact){_share(fraction)}"
-    return Comparison(False, reason, max_abs=float(error.max()), mismatch_fraction=fraction, worst_index=index, scale=_rms(want.to(torch.float64)))
+    index = _unravel(int(error.add_(wrong).argmax()), actual.shape)  # beyond 2**53 neighbours are equal in float64; wrong ones still come first
+    fraction = int(wrong.count_nonzero()) / wrong.numel()
+    reason = f"differs at {list(index)}: got {actual[index].item()}, want {want[index].to(actual.dtype).item()} (exact){_share(fraction)}"
+    return Comparison(False, reason, max_abs=float(abs(int(got[index]) - int(want[index]))), mismatch_fraction=fraction, worst_index=index, scale=scale)
 
 
 def _compare_floats(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: bool) -> Comparison:
-    stored = expected.to(actual.dtype).to(torch.float64)
-    overflowed = stored.isinf() & expected.isfinite()
-    want = torch.where(overflowed, stored, expected)
-    got = actual.to(torch.float64)
-    finite = want.isfinite()
-    scale = _rms(torch.where(finite, want, 0.0))
+    got, want, special, broken = actual.to(torch.float64), expected, None, None
+    if not expected.abs().max() < torch.finfo(actual.dtype).max * (1.0 - bound.rtol):
+        special, right = _at_ends_of_range(actual, expected, bound)
+        broken = special & ~right
+        got, want = got.masked_fill(special, 0.0), want.masked_fill(special, 0.0)
     if exact:
-        tolerance = torch.zeros_like(want)
-        want = stored
-    else:
-        tolerance = bound.rtol * want.abs() + bound.atol * _row_scale(want, finite, scale, bound.floor) + bound.smallest
-    both = finite & got.isfinite()
-    error = torch.where(both, (got - want).abs(), 0.0)
-    same = (got == want) | (got.isnan() & want.isnan())
-    wrong = torch.where(both, error > tolerance, ~same)
-    wrong &= ~_at_edge_of_range(got, expected, wrong, bound)
-    return _describe(actual, want, error, tolerance, wrong, both, scale, bound)
-
-
-def _describe(
-    actual: torch.Tensor, want: torch.Tensor, error: torch.Tensor, tolerance: torch.Tensor, wrong: torch.Tensor, both: torch.Tensor, scale: float, bound: Bound
-) -> Comparison:
-    excess = torch.where(both, error / tolerance.clamp_min(1e-300), 0.0)
-    excess = torch.where(wrong & ~both, math.inf, excess)
-    flat = int(torch.argmax(excess))
-    index = _unravel(flat, actual.shape)
-    fraction = float(wrong.sum()) / wrong.numel()
-    reason = ""
-    if fraction:
-        got_word, want_word, limit = actual[index].item(), _word(want[index].item()), float(tolerance[index])
-        allowed = "" if not both[index] else f" (tolerance {limit:.3g})" if limit else " (exact)"
-        reason = f"differs at {list(index)}: got {_word(got_word)}, want {want_word}{allowed}{_share(fraction)}"
-    large = both & (want.abs() >= 1e-3 * scale) & (want != 0)
-    size = torch.where(large, want.abs(), 1.0)
-    relative = float((torch.where(large, error, 0.0) / size).max())
-    spacing = torch.exp2(torch.floor(torch.log2(size))) * EPS[bound.dtype]
+        want = want.to(actual.dtype).to(torch.float64)
+    scale, rows = _scales(want, special, bound.floor)
+    size = want.abs()
+    tolerance = torch.full_like(size, _NOTHING) if exact else size.mul(bound.rtol).add_(rows * bound.atol + bound.smallest)
+    error = (got - want).abs_()
+    if broken is not None:
+        error.masked_fill_(broken, math.inf)
+    mismatches = error.numel() - int((error <= tolerance).count_nonzero())  # NaN is not below its tolerance
+    index = _unravel(int((error / tolerance).argmax()), actual.shape)  # and NaN is the greatest to argmax
+    fraction = mismatches / error.numel()
+    if mismatches:
+        finite = error.isfinite()
+        error, got = error.where(finite, 0.0), got.where(finite, 0.0)
+    relative = (error / size).masked_fill_(size < max(1e-3 * scale, _NOTHING), 0.0)
     return Comparison(
-        is_equal=not fraction,
-        reason=reason,
+        is_equal=not mismatches,
+        reason=_reason(index, actual[index], expected[index], float(tolerance[index]), fraction) if mismatches else "",
         max_abs=float(error.max()),
-        max_rel=relative,
-        ulp=float((torch.where(large, error, 0.0) / spacing).max()),
-        cosine=_cosine(torch.where(both, actual.to(torch.float64), 0.0), torch.where(both, want, 0.0)),
+        max_rel=min(float(relative.max()), _MOST),
+        ulp=min(float(error[index]) / _spacing(float(size[index]), bound), _MOST),
+        cosine=_cosine(got.flatten(), want.flatten()),
         mismatch_fraction=fraction,
         worst_index=index,
         scale=scale,
@@ -142,33 +125,54 @@ def _describe(
     )
 
 
-def _row_scale(want: torch.Tensor, finite: torch.Tensor, scale: float, floor: float) -> torch.Tensor | float:
-    """Broadcasts over `want`; a plain number where one scale serves all."""
-    axes = 0
-    while axes < want.dim() and math.prod(want.shape[want.dim() - axes :]) < _ROW:
-        axes += 1
-    axes = max(axes, 1)
-    if floor >= 1.0 or axes >= want.dim() or scale == 0.0:
-        return scale
-    values = torch.where(finite, want, 0.0).div(scale)
-    dims = list(range(want.dim() - axes, want.dim()))
-    squares = values.square().sum(dims, keepdim=True)
-    counts = finite.sum(dims, keepdim=True).clamp_min(1)
-    return (squares / counts).sqrt().clamp_min(floor) * scale
+def _at_ends_of_range(actual: torch.Tensor, expected: torch.Tensor, bound: Bound) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where the reference is NaN, infinite, or at or beyond the dtype's range; and whether `actual` is right there.
 
-
-def _rms(values: torch.Tensor) -> float:
-    """RMS over non-zero-filled values, free of overflow; zeros put in for non-finite values lower it only by their share."""
-    largest = float(values.abs().max())
-    return largest * math.sqrt(float(values.div(largest).square().mean())) if largest else 0.0
-
-
-def _at_edge_of_range(got: torch.Tensor, expected: torch.Tensor, wrong: torch.Tensor, bound: Bound) -> torch.Tensor:
-    """Where rounding alone decides between the largest finite number and infinity, both are right."""
-    largest = torch.finfo(getattr(torch, bound.dtype)).max
-    near = wrong & expected.isfinite() & ((expected.abs() / largest - 1.0).abs() <= bound.rtol)
+    Where rounding alone decides between the largest finite number and infinity, both are right.
+    """
+    largest = torch.finfo(actual.dtype).max
+    got, stored = actual.to(torch.float64), expected.to(actual.dtype).to(torch.float64)
+    same = (got == stored) | (got.isnan() & expected.isnan())
+    near = (expected.abs() / largest - 1.0).abs() <= bound.rtol
     large = (got.abs() >= largest * (1.0 - 2.0 * bound.rtol)) & (got.sign() == expected.sign())
-    return near & large
+    return ~(expected.abs() < largest * (1.0 - bound.rtol)), same | (near & large)
+
+
+def _scales(want: torch.Tensor, special: torch.Tensor | None, floor: float) -> tuple[float, torch.Tensor | float]:
+    """The RMS of the whole output, and that of each row (broadcasting over `want`), or the whole's again where one scale serves all.
+
+    Elements at `special` are zero and count for nothing. Divided by the largest first, as squares leave float64's range otherwise.
+    """
+    largest = float(want.abs().max())
+    if not largest:
+        return 0.0, 0.0
+    unit = want if 1e-100 < largest < 1e100 else want / largest
+    back = 1.0 if unit is want else largest
+    counted = want.numel() - (int(special.count_nonzero()) if special is not None else 0)
+    scale = back * float(torch.linalg.vector_norm(unit)) / math.sqrt(counted)
+    axes = next((n for n in range(1, want.dim()) if math.prod(want.shape[-n:]) >= _ROW), want.dim())
+    if floor >= 1.0 or axes >= want.dim():
+        return scale, scale
+    dims = list(range(want.dim() - axes, want.dim()))
+    counts: torch.Tensor | int = math.prod(want.shape[-axes:])
+    if special is not None:
+        counts = (~special).sum(dims, keepdim=True).clamp_min(1)
+    squares = unit.square().sum(dims, keepdim=True) / counts
+    return scale, squares.sqrt().mul(back).clamp_min(floor * scale)
+
+
+def _reason(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor, tolerance: float, fraction: float) -> str:
+    stored = want.to(got.dtype).item()
+    wanted = want.item() if math.isfinite(stored) else stored
+    allowed = ""
+    if math.isfinite(stored) and math.isfinite(got.item()):
+        allowed = f" (tolerance {tolerance:.3g})" if tolerance > _NOTHING else " (exact)"
+    return f"differs at {list(index)}: got {got.item():.6g}, want {wanted:.6g}{allowed}{_share(fraction)}"
+
+
+def _spacing(size: float, bound: Bound) -> float:
+    """The distance between neighbouring numbers of the dtype at `size`."""
+    return max(math.ldexp(EPS[bound.dtype], math.frexp(size)[1] - 1) if size else 0.0, bound.smallest * EPS[bound.dtype])
 
 
 def _cosine(a: torch.Tensor, b: torch.Tensor) -> float:
@@ -176,7 +180,7 @@ def _cosine(a: torch.Tensor, b: torch.Tensor) -> float:
     if not largest_a or not largest_b:
         return 1.0 if largest_a == largest_b else 0.0
     a, b = a / largest_a, b / largest_b
-    cosine = float((a * b).sum() / (a.square().sum().sqrt() * b.square().sum().sqrt()))
+    cosine = float(a.dot(b) / (torch.linalg.vector_norm(a) * torch.linalg.vector_norm(b)))
     return max(-1.0, min(1.0, cosine))
 
 
@@ -188,9 +192,5 @@ def _unravel(flat: int, shape: torch.Size) -> tuple[int, ...]:
     return tuple(reversed(index))
 
 
-def _word(value: float) -> str:
-    return f"{value:.6g}"
-
-
 def _share(fraction: float) -> str:
-    return f", {100 * fraction:.3g} % of the elements" if fraction else ""
+    return f", {100 * fraction:.3g} % of the elements"
