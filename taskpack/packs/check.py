@@ -1,0 +1,59 @@
+"""The last checks of a pack: those that need other packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from taskpack.errors import Diagnostic, NotFound, PackInvalid
+
+from .check_task import TASK_AND_OP_CHECKS
+from .findings import Finding
+from .load import Loaded
+from .op import OpPack
+from .shelf import Shelf, VersionRefused
+from .spans import Path
+from .subject import OpSubject, TaskSubject
+from .task import TaskPack
+
+
+def check_pack(loaded: Loaded, shelf: Shelf) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong with a pack that has been loaded, and what was warned of then, in the order of lines."""
+    found = [*_check_dependencies(loaded, shelf), *_check_task(loaded, shelf)]
+    return tuple(sorted((*loaded.warnings, *loaded.page.place(found)))) if found else loaded.warnings
+
+
+def _check_dependencies(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P080 to P082."""
+    for name, requirement in loaded.document.pack.dependencies.items():
+        found = _fetch(shelf, name, requirement, ("pack", "dependencies", name))
+        if isinstance(found, Finding):
+            yield found
+
+
+def _check_task(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P074 to P077 and P083, where the op is another pack."""
+    document = loaded.document
+    if not isinstance(document, TaskPack) or document.task.op is None:
+        return
+    # A dependency that cannot be fetched has been reported at its own line.
+    found = _fetch(shelf, document.task.op, document.pack.dependencies[document.task.op], ("task", "op"))
+    if isinstance(found, Finding):
+        return
+    if not isinstance(found.document, OpPack):
+        yield Finding("P083", ("task", "op"), f"`{found.name}` is of the kind `{found.kind}`, not an op")
+        return
+    op = OpSubject(found.document.op, found.folder)
+    subject = TaskSubject(document.task, document.pack, loaded.folder, has_inline_op=False, op=op)
+    for check in TASK_AND_OP_CHECKS:
+        yield from check(subject)
+
+
+def _fetch(shelf: Shelf, name: str, requirement: str, path: Path) -> Loaded | Finding:
+    try:
+        return shelf.fetch(name, requirement)
+    except VersionRefused as refused:
+        return Finding("P081", path, refused.message)
+    except NotFound as missing:
+        return Finding("P080", path, missing.message, missing.hint, on_key=True)
+    except PackInvalid as invalid:
+        return Finding("P082", path, f"`{name}` has mistakes of its own: {invalid.message}", f"`taskpack check {name}` tells which", on_key=True)

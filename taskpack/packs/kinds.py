@@ -1,0 +1,44 @@
+"""The kinds of packs as a table: each is one module and one row here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .header import PackFile, Words
+from .op import Op, OpPack
+from .target import Target, TargetPack
+from .task import Task, TaskPack
+
+Document = OpPack | TaskPack | TargetPack
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a pack of a kind may hold."""
+
+    name: str
+    document: type[PackFile]
+    """The model of the whole file."""
+    tables: Mapping[str, type[Words]]
+    """Its tables besides `[pack]`, the kind's own one first."""
+    summary: str
+    placeholders: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Table → what stands in for keys without which nothing else of it could be checked."""
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("op", OpPack, {"op": Op}, "what must be computed: inputs, outputs, reference, cases, tolerance, cost", {"op": {"reference": "missing"}}),
+        Kind(
+            "task",
+            TaskPack,
+            {"task": Task, "op": Op},
+            "an op in a language, with the baseline that a candidate must beat and the files that it may write",
+            {"op": {"reference": "missing"}},
+        ),
+        Kind("target", TargetPack, {"target": Target}, "a device: how to recognise it, its limits and its peak rates"),
+    )
+}
+"""`[pack] kind` → its row."""

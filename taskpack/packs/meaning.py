@@ -1,0 +1,48 @@
+"""Runs every check of meaning over the parts of a pack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from .check_cases import CASE_CHECKS
+from .check_op import OP_CHECKS
+from .check_target import TARGET_CHECKS
+from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
+from .findings import Finding
+from .header import Pack
+from .op import Op
+from .subject import OpSubject, TargetSubject, TaskSubject
+from .target import Target
+from .task import Task
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The tables of a pack, as far as they are sound."""
+
+    folder: FilePath
+    pack: Pack | None = None
+    op: Op | None = None
+    task: Task | None = None
+    target: Target | None = None
+    has_op_table: bool = False
+    """Whether the file has a table `[op]`, sound or not."""
+    lost: frozenset[str] = frozenset()
+    """Names that the op declares in parts that are not sound."""
+
+
+def check_meaning(parts: Parts) -> Iterator[Finding]:
+    """What is wrong with a pack whose form is right, as far as that can be seen without other packs."""
+    op = OpSubject(parts.op, parts.folder, parts.lost) if parts.op else None
+    if op:
+        for check in (*OP_CHECKS, *CASE_CHECKS):
+            yield from check(op)
+    if parts.task:
+        task = TaskSubject(parts.task, parts.pack, parts.folder, parts.has_op_table, op)
+        for task_check in (*TASK_CHECKS, *(TASK_AND_OP_CHECKS if op else ())):
+            yield from task_check(task)
+    if parts.target:
+        for target_check in TARGET_CHECKS:
+            yield from target_check(TargetSubject(parts.target))

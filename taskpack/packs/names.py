@@ -1,0 +1,41 @@
+"""What packs, versions and the things inside a pack may be called."""
+
+from __future__ import annotations
+
+import re
+
+PACK_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+"""`namespace/name`."""
+PART_LENGTH = 64
+"""The longest namespace or name."""
+IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]*$"
+"""Dimensions, tensors, …: they become Python parameters and C arguments."""
+CASE_ID = r"^[a-z0-9]+([-.][a-z0-9]+)*$"
+FUNCTION = r"^[A-Za-z0-9_./-]+\.py:[A-Za-z_][A-Za-z0-9_]*$"
+"""`file.py:function`."""
+
+FLOATING = ("float64", "float32", "float16", "bfloat16")
+INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
+DTYPES = (*FLOATING, *INTEGERS, "bool")
+RESERVED_DTYPES = ("float8_e4m3fn", "float8_e5m2")
+"""Known to the runtime's sizes; no judge compares them yet."""
+
+RESERVED = frozenset(
+    """
+    False None True and as assert async await break class continue def del elif else except finally for from global if import in is
+    lambda nonlocal not or pass raise return try while with yield
+    id scale count stream name tensors self
+    sizeof min max abs ceil_div round_up is_power_of_2 log2 sqrt exp sum first last len min_ max_ sum_
+    """.split()
+) | frozenset(DTYPES + RESERVED_DTYPES)
+"""Identifiers with a meaning of their own: Python's keywords, keys of a case, functions of expressions, dtypes."""
+
+
+def is_pack_name(text: str) -> bool:
+    """Whether `text` is `namespace/name`, each part at most 64 characters."""
+    return bool(re.match(PACK_NAME, text)) and text.isascii() and "\n" not in text and all(len(part) <= PART_LENGTH for part in text.split("/"))
+
+
+def is_identifier(text: str) -> bool:
+    """Whether `text` has the form of a name inside a pack (it may still be a reserved one)."""
+    return bool(re.fullmatch(IDENTIFIER.strip("^$"), text))

@@ -1,0 +1,99 @@
+"""Where packs stand: folders in which a pack is found by its name, without reading the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from taskpack import resources
+from taskpack.errors import NotFound, UsageError
+
+from .load import FILE, Loaded, load_pack, read_name
+from .names import is_pack_name
+from .suggest import did_you_mean
+from .versions import parse_requirement, parse_version
+
+
+class VersionRefused(NotFound):
+    """The pack is there, in a version that will not do."""
+
+
+class Shelf:
+    """Packs by name. Remembers what it has loaded; a pack that changes on disk meanwhile keeps its first content."""
+
+    def __init__(self, roots: Sequence[Path] = (), explicit: Iterable[Path] = ()) -> None:
+        """`roots` hold packs as `namespace/name/` (or as `name/`, where its pack.toml says so); an earlier root wins. `explicit` packs win over all roots."""
+        self._roots = tuple(roots)
+        self._loaded: dict[Path, Loaded] = {}
+        self._explicit = {name: folder for folder in map(_folder, explicit) if (name := read_name(folder))}
+
+    def fetch(self, name: str, requirement: str = "*") -> Loaded:
+        """The pack of that name; raises NotFound with the nearest name, VersionRefused, or PackInvalid where it has mistakes."""
+        folder = self.find(name)
+        if folder is None:
+            raise NotFound(f"there is no pack `{name}`", hint=did_you_mean(name, self.names()))
+        loaded = self._load(folder)
+        if not parse_requirement(requirement).allows(parse_version(loaded.version)):
+            raise VersionRefused(f"`{name}` is here in version {loaded.version}, which `{requirement}` refuses")
+        return loaded
+
+    def find(self, name: str) -> Path | None:
+        """The folder of the pack of that name, or None."""
+        if name in self._explicit:
+            return self._explicit[name]
+        if not is_pack_name(name):
+            return None
+        for root in self._roots:
+            if (root / name / FILE).is_file():
+                return root / name
+            short = root / name.partition("/")[2]
+            if (short / FILE).is_file() and read_name(short) == name:
+                return short
+        return None
+
+    def names(self) -> list[str]:
+        """Every name that `find` knows."""
+        found = set(self._explicit)
+        for root in self._roots:
+            found |= {path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{FILE}")}
+            found |= {name for path in root.glob(f"*/{FILE}") if (name := read_name(path.parent))}
+        return sorted(name for name in found if is_pack_name(name))
+
+    def _load(self, folder: Path) -> Loaded:
+        if folder not in self._loaded:
+            self._loaded[folder] = load_pack(folder)
+        return self._loaded[folder]
+
+
+def open_shelf(roots: Sequence[Path] = (), explicit: Iterable[Path] = ()) -> Shelf:
+    """The shelf of the packs that ship with taskpack, then `roots`: a shipped name is shadowed by an explicit path only."""
+    return Shelf((resources.shipped_packs(), *roots), explicit)
+
+
+def locate_pack(word: str, shelf: Shelf) -> Path:
+    """The folder that somebody means by `word`: a path with a pack.toml, or the name of a pack. Raises NotFound, or UsageError for a folder without a pack."""
+    path = Path(word)
+    if (path / FILE).is_file() or (path.name == FILE and path.is_file()):
+        return _folder(path)
+    found = shelf.find(word)
+    if found is not None:
+        return found
+    if path.is_dir():
+        raise UsageError(f"there is no {FILE} in {word}", hint="`taskpack new` makes a pack")
+    raise NotFound(f"there is no pack `{word}`", hint=did_you_mean(word, shelf.names()))
+
+
+def find_packs(root: Path) -> Iterator[Path]:
+    """The folders of all packs at or below `root`, sorted; neither hidden folders nor packs inside of packs."""
+    if (root / FILE).is_file():
+        yield root
+        return
+    with os.scandir(root) as entries:
+        folders = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith((".", "__")))
+    for name in folders:
+        yield from find_packs(root / name)
+
+
+def _folder(path: Path) -> Path:
+    return path.parent if path.name == FILE else path

@@ -1,0 +1,67 @@
+"""What the checks of meaning look at: an op or a task with its folder, and the names that it lost to errors of form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from .expressions import Expression, ExpressionError, Type, parse
+from .findings import Finding
+from .header import Pack
+from .op import Op
+from .spans import Path
+from .target import Target
+from .task import Task
+
+
+@dataclass(frozen=True)
+class OpSubject:
+    """An op to be checked."""
+
+    op: Op
+    folder: FilePath
+    lost: frozenset[str] = frozenset()
+    """Names that are declared, but not soundly: nothing is said about their use."""
+
+    def scope(self) -> dict[str, Type]:
+        return {**dict.fromkeys(self.lost, "any"), **self.op.scope()}
+
+    def tensor_scope(self) -> dict[str, Type]:
+        return {**dict.fromkeys(self.lost, "any"), **self.op.tensor_scope()}
+
+    def tensor_places(self) -> dict[Path, str]:
+        """Where each tensor's table stands → `input`, `inout` or `output`."""
+        lists = {"input": self.op.inputs, "inout": self.op.inouts, "output": self.op.outputs}
+        return {("op", kind, index): kind for kind, tensors in lists.items() for index in range(len(tensors))}
+
+
+@dataclass(frozen=True)
+class TaskSubject:
+    """A task to be checked; `op` where it is known, be it inline or another pack's."""
+
+    task: Task
+    pack: Pack | None
+    folder: FilePath
+    has_inline_op: bool
+    op: OpSubject | None
+
+
+@dataclass(frozen=True)
+class TargetSubject:
+    """A target to be checked."""
+
+    target: Target
+
+
+def read_expression(path: Path, text: str, names: Mapping[str, Type]) -> Expression | Finding:
+    """The expression at `path`, or what is wrong with it."""
+    try:
+        return parse(text, names)
+    except ExpressionError as error:
+        return expression_finding(path, error)
+
+
+def expression_finding(path: Path, error: ExpressionError) -> Finding:
+    """An expression's error as a finding that points into the text at `path`."""
+    return Finding(error.code, path, error.message, error.hint, part=(error.offset, error.length))

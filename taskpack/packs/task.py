@@ -1,0 +1,141 @@
+"""The kind `task`: an op in a language, the baseline that a candidate must beat, and the files that it may write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from .header import Identifier, PackFile, PackName, Text, Words
+from .op import Op
+
+Style = Literal["destination", "functional"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A pair of languages between which tasks are set."""
+
+    baseline: str
+    candidate: str
+    summary: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.baseline}2{self.candidate}"
+
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family("hip", "hip", "make a HIP kernel faster"),
+        Family("triton", "triton", "make a Triton kernel faster"),
+        Family("torch", "hip", "write a HIP kernel for PyTorch code"),
+        Family("torch", "triton", "write a Triton kernel for PyTorch code"),
+        Family("cpp", "cpp", "make a C++ function faster on a CPU"),
+    )
+}
+"""`<baseline language>2<candidate language>` → the family."""
+
+
+class Baseline(Words):
+    """`[task.baseline]`: the implementation that a candidate must beat."""
+
+    language: Text
+    """`torch`, `triton`, `cpp`, `hip`, …"""
+    files: Annotated[tuple[Text, ...], Field(min_length=1)]
+    """Its files, relative to the pack's folder; Python's entry stands in the first."""
+    entry: Text
+    """A symbol with C linkage, which holds `{T}` for a dtype variable with several dtypes, or a Python function's name."""
+    arguments: tuple[Identifier, ...]
+    """Inputs, inouts, outputs (in destination style), dimensions, flags, scalars and `stream`, in the order of the entry's parameters."""
+    style: Style = "destination"
+    """Whether outputs are given to be filled, or returned."""
+
+
+class Candidate(Words):
+    """`[task.candidate]`: what a candidate must be; keys that are left out are the baseline's."""
+
+    files: Annotated[tuple[Text, ...], Field(min_length=1)]
+    """The files that a candidate may write, and must hold."""
+    language: Text | None = None
+    """Default: the baseline's."""
+    entry: Text | None = None
+    """Default: the baseline's."""
+    arguments: tuple[Identifier, ...] | None = None
+    """Default: the baseline's."""
+    style: Style | None = None
+    """Default: the baseline's."""
+    start: Text | None = None
+    """A folder with a candidate to start from."""
+
+    def as_side(self, baseline: Baseline) -> Baseline:
+        """The candidate with every key said: what is left out is taken from `baseline`."""
+        return Baseline.model_construct(
+            language=self.language or baseline.language,
+            files=self.files,
+            entry=self.entry or baseline.entry,
+            arguments=baseline.arguments if self.arguments is None else self.arguments,
+            style=self.style or baseline.style,
+        )
+
+
+class Example(Words):
+    """`[[task.example]]`: a candidate that the pack brings along, with the verdict that it must get."""
+
+    name: Text
+    """A short name."""
+    folder: Text
+    """Where it lies, such as `examples/wide-loads`; holds the candidate's files."""
+    summary: Text
+    """What it does, in a sentence."""
+    expect: Literal["pass", "compile", "correct", "general", "fast"] = "pass"
+    """`pass`, or the gate that must stop it."""
+
+
+class TaskLimits(Words):
+    """`[task.limits]`: what a candidate may use before it is stopped."""
+
+    compile_s: Annotated[int | float, Field(gt=0)] = 120
+    """Seconds to compile or import it."""
+    call_s: Annotated[int | float, Field(gt=0)] = 30
+    """Seconds for one checked call."""
+    memory_mib: Annotated[int, Field(gt=0)] = 8192
+    """Resident memory of its process, in MiB."""
+    output_mib: Annotated[int, Field(gt=0)] = 16
+    """What it may print, in MiB."""
+
+
+class Timing(Words):
+    """`[task.timing]`: how speed is scored."""
+
+    score: Literal["device", "host"] = "device"
+    """Whether the time on the device or on the host is scored; both are reported."""
+
+
+class Task(Words):
+    """`[task]`: an op in a language."""
+
+    op: PackName | None = None
+    """The op's pack, which `[pack.dependencies]` must name; left out where the pack holds an `[op]` of its own."""
+    doc: str = ""
+    """Prose for whoever, or whatever, is asked to solve the task."""
+    baseline: Baseline
+    candidate: Candidate
+    examples: tuple[Example, ...] = Field((), alias="example")
+    limits: TaskLimits = TaskLimits.model_construct()
+    timing: Timing = Timing.model_construct()
+
+    @property
+    def family(self) -> str:
+        """`hip2hip`, `torch2triton`, …"""
+        return f"{self.baseline.language}2{self.candidate.language or self.baseline.language}"
+
+
+class TaskPack(PackFile):
+    """A pack of the kind `task`."""
+
+    task: Task
+    op: Op | None = None
+    """An op of the task's own, instead of `task.op`."""
