@@ -160,10 +160,9 @@ def _choose_lengths(meter: _Meter, budget_s: float, max_sets: int) -> tuple[int,
         begin = time.monotonic()
         seconds = meter.both(count)
         spent = time.monotonic() - begin
-    if count == 1:
-        call = min(seconds.values())
-    else:  # a quarter of the whole is a guard against a disturbed first pass
-        call = min(max((seconds[side] - first[side]) / (count - 1), seconds[side] / count / 4) for side in SIDES)
+    before = first if count > 1 else dict.fromkeys(SIDES, 0.0)
+    # A quarter of the whole is a guard against a first pass that was disturbed.
+    call = min(max((seconds[side] - before[side]) / max(1, count - 1), seconds[side] / count / 4) for side in SIDES)
     wanted = math.ceil(_DIFFERENCE_S / call * 4 / 3)
     affordable = math.floor(budget_s / 40 / (spent / count) * 4 / 5) if spent else max_sets
     long = max(2, min(max_sets, wanted, affordable))

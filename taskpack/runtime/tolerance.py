@@ -27,7 +27,7 @@ Measured: the worst error of honest kernels as a fraction of what is allowed (1.
     gemm, bias, gelu, stored in between     0.04     0.04     0.31     0.32
     attention, probabilities stored         0.04     0.05     0.23     0.33
 
-- Zeros, ones, the mean, a result 5 % off, one shifted by a row and a matmul without its last term of 1024 are refused in all of these dtypes.
+- Zeros, ones, the mean, a result 5 % off, one shifted by a row and a matmul without one of its 1024 terms are refused in all of these dtypes.
 - `rtol` needs its sqrt(n): a softmax over 8192 with one large element has that element 45 eps(float32) off, as its sum is.
 - One accumulator errs in proportion to n, not sqrt(n), where all terms are equal, as every rounding goes the same way (0.11 n eps at 16384): above about 40,000
   equal terms an honest naive sum needs an override.
