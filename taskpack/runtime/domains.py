@@ -1,0 +1,177 @@
+"""A worker as the judge deals with it: one request at a time, under limits, its output drained, its death put into words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import isolation, protocol
+from .zygote import Process
+
+_WATCH_S = 0.02
+"""Between two looks at the worker's memory; at 4 GB/s of touched pages, what it may take beyond its limit is some 100 MB."""
+_CHUNK = 1 << 16
+_KEPT_OUTPUT = 16_000
+_DEATH_S = 20.0
+_STOPPED = "stopped by the judge"
+
+
+class WorkerFailed(Exception):
+    """The worker is gone, or was put down: crash, time, memory, output, nonsense. `reason` continues "the candidate …"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Answered(Exception):
+    """The worker answered with an error; it is testimony of the code it runs."""
+
+    def __init__(self, kind: str, reason: str, log: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason, self.log = kind, reason, log
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a worker may use at most."""
+
+    memory_mib: int
+    output_mib: int
+
+
+class Worker:
+    """The judge's end of a worker; after a failure every further request fails with the same reason."""
+
+    def __init__(self, process: Process, allowance: Allowance) -> None:
+        self.process = process
+        self.scratch = process.scratch
+        self._allowance = allowance
+        self._failure: str | None = None
+        self._printed = {process.stdout: bytearray(), process.stderr: bytearray()}
+        self._printed_bytes = 0
+        self._poll = select.poll()
+        for descriptor in (process.channel.fileno(), process.leash.fileno(), process.stdout, process.stderr):
+            self._poll.register(descriptor, select.POLLIN)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._failure is None
+
+    def ask(self, what: str, seconds: float, descriptors: Sequence[int] = (), **content: Any) -> Any:
+        """Sends one request and returns the answer's content. Raises WorkerFailed or Answered."""
+        if self._failure is not None:
+            raise WorkerFailed(self._failure)
+        nonce = secrets.token_hex(8)
+        try:
+            self.process.channel.settimeout(seconds)
+            protocol.send(self.process.channel, {"do": what, "nonce": nonce, **content}, descriptors)
+            answer = self._await(seconds)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._fail(self._death()) from None
+        except (TimeoutError, protocol.Broken) as error:
+            reason = f"broke the protocol: it {error}" if isinstance(error, protocol.Broken) else f"did not answer within {seconds:g} s"
+            raise self._fail(reason) from None
+        if answer.get("nonce") != nonce or not ("ok" in answer or isinstance(answer.get("error"), dict)):
+            raise self._fail("broke the protocol: it answered another request")
+        if "error" in answer:
+            told = answer["error"]
+            raise Answered(*(str(told.get(key, "")) for key in ("kind", "reason", "log")))
+        return answer["ok"]
+
+    def _await(self, seconds: float) -> dict[str, Any]:
+        """Waits for a whole frame, draining output and watching memory meanwhile."""
+        frames = protocol.Frames()
+        channel, leash = self.process.channel.fileno(), self.process.leash.fileno()
+        ends = time.monotonic() + seconds
+        watched = time.monotonic()
+        while (now := time.monotonic()) < ends:
+            for descriptor, _ in self._poll.poll(1000 * min(_WATCH_S, ends - now)):
+                if descriptor == channel:
+                    data = self.process.channel.recv(_CHUNK, socket.MSG_DONTWAIT)
+                    if not data:
+                        raise self._fail(self._death())
+                    if answer := frames.feed(data):
+                        return answer
+                elif descriptor == leash:
+                    raise self._fail(self._death())
+                else:
+                    self._drain(descriptor)
+            if time.monotonic() - watched >= _WATCH_S:
+                self._watch_memory()
+                watched = time.monotonic()
+        raise TimeoutError
+
+    def _drain(self, descriptor: int) -> None:
+        data = os.read(descriptor, _CHUNK)
+        if not data:
+            self._poll.unregister(descriptor)
+        self._printed_bytes += len(data)
+        kept = self._printed[descriptor]
+        kept += data[: _KEPT_OUTPUT - len(kept)]
+        if self._printed_bytes > self._allowance.output_mib << 20:
+            raise self._fail(f"printed more than {self._allowance.output_mib} MiB")
+
+    def _watch_memory(self) -> None:
+        if isolation.resident_bytes(self.process.keeper) > self._allowance.memory_mib << 20:
+            raise self._fail(f"used more than {self._allowance.memory_mib} MiB of memory")
+
+    def _death(self) -> str:
+        """How the worker ended, from its keeper; a worker that lives has only closed its channel."""
+        if not select.select([self.process.leash], [], [], 1.0)[0]:
+            return "closed its channel to the judge"
+        told = self.process.leash.recv(256)
+        return _death_words(json.loads(told)["status"]) if told else "was killed together with its keeper"
+
+    def _fail(self, reason: str) -> WorkerFailed:
+        if self._failure is None:
+            self._failure = reason
+            self._kill()
+        return WorkerFailed(self._failure)
+
+    def _kill(self) -> None:
+        """Has the keeper kill everything, and waits until it has."""
+        with contextlib.suppress(OSError):
+            self.process.leash.shutdown(socket.SHUT_WR)
+        ends = time.monotonic() + _DEATH_S
+        with contextlib.suppress(OSError):
+            while time.monotonic() < ends and select.select([self.process.leash], [], [], ends - time.monotonic())[0] and self.process.leash.recv(256):
+                pass
+        for descriptor in self._printed:
+            os.set_blocking(descriptor, False)
+            with contextlib.suppress(BlockingIOError):
+                self._printed[descriptor] += os.read(descriptor, _CHUNK)[: _KEPT_OUTPUT - len(self._printed[descriptor])]
+            os.close(descriptor)
+        self.process.channel.close()
+        self.process.leash.close()
+
+    def close(self) -> None:
+        """Ends the worker and all that came of it; returns when it is gone."""
+        if self.is_alive:
+            self._fail(_STOPPED)
+
+    def testimony(self) -> tuple[str, str]:
+        """The first part of what it printed: stdout, stderr."""
+        out, err = (self._printed[descriptor].decode(errors="replace") for descriptor in (self.process.stdout, self.process.stderr))
+        return out, err
+
+
+def _death_words(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"ended with status {code} before it answered"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    if name in ("SIGSEGV", "SIGBUS"):
+        return f"crashed with {name} (out-of-bounds access, or a write to a read-only input)"
+    if name == "SIGKILL":
+        return "was killed (SIGKILL), by itself or by the kernel for want of memory"
+    return f"crashed with {name}"

@@ -1,0 +1,115 @@
+"""The gate *fast*: baseline and candidate timed side by side, every timed call on fresh contents and every timed output checked."""
+
+from __future__ import annotations
+
+import time
+
+from . import clock
+from .domains import Answered, WorkerFailed
+from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
+from .memory import lay_out
+from .question import Case, PackFault
+from .run import Run, build
+from .trial import Trial
+
+_INPUT_BYTES = 256 << 20
+"""Input sets of one case on a CPU together take at most this."""
+_MOST_SETS = 512
+_UNSEEN_TIMED = 2
+
+
+def fast(run: Run) -> Verdict:
+    """Only native time is speed. Seen cases are scored; some unseen ones are timed beside them."""
+    execution = run.question.plan["execution"]
+    if execution != "native":
+        return Verdict(SKIP, f"{execution}: only native time is speed")
+    cases = [case for case in run.question.seen_cases() if case.is_timed and run.unsupported(case) is None]
+    if not cases:
+        return Verdict(SKIP, "no timed case can run on this device")
+    try:
+        _prepare_baseline(run)
+        scored = [_time(run, case, run.timing_budget_s) for case in cases]
+        unseen = [case for case in run.unseen if run.unsupported(case) is None]
+        for case in unseen[:_UNSEEN_TIMED]:
+            _time(run, case, run.timing_budget_s / 2)
+    except PackFault as error:
+        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    run.speedup = clock.combine(scored)
+    return _conclude(run, cases, scored)
+
+
+def _prepare_baseline(run: Run) -> None:
+    try:
+        run.workers["baseline"] = build(run, "baseline")
+    except (Answered, WorkerFailed) as error:
+        raise PackFault(f"the baseline {error.reason}") from error
+
+
+def _time(run: Run, case: Case, budget_s: float) -> clock.Timing:
+    sides = {side: run.workers[side] for side in clock.SIDES}
+    with Trial(run.question, case, _sets(run, case), run.reference(), sides) as trial:
+        trial.bind_reference()
+        timing = _measure(run, trial, budget_s)
+    run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict()))
+    run.note("case", gate="fast", case=case.id, verdict=timing.verdict, reason=timing.reason)
+    return timing
+
+
+def _measure(run: Run, trial: Trial, budget_s: float) -> clock.Timing:
+    """The clock's measurement; a candidate that fails in a timed call fails the gate, a baseline that does is the pack's fault."""
+    pattern = run.timing_rng.getrandbits(62)
+    side_now = "candidate"
+
+    def pass_of(side: str, count: int) -> float:
+        nonlocal side_now
+        side_now = side
+        trial.poison(side, pattern, count)
+        begin = time.perf_counter()
+        trial.call(side, count, seconds=count * run.question.call_s)
+        return time.perf_counter() - begin
+
+    def verify(side: str, count: int) -> str | None:
+        trial.collect(side, count)
+        damage = trial.damage(side, count)
+        trial.expect(count)
+        for index in range(count):
+            for finding in trial.findings(side, index):
+                if not finding.comparison.is_equal:
+                    return f"{finding.name} {finding.comparison.reason}"
+        return damage
+
+    try:
+        for side in clock.SIDES:
+            side_now = side
+            trial.bind(side)
+        return clock.measure(pass_of, lambda count: trial.fill(run.timing_rng, count=count), verify, budget_s, run.timing_rng, trial.sets)
+    except (Answered, WorkerFailed) as error:
+        if side_now == "baseline":
+            raise PackFault(f"the baseline {error.reason}") from error
+        return clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
+
+
+def _sets(run: Run, case: Case) -> int:
+    shapes = run.question.shapes(case)
+    nbytes = sum(lay_out(shapes[a["name"]], run.question.dtype(a, case)).nbytes for a in run.question.tensors("input", "inout"))
+    return max(2, min(_MOST_SETS, _INPUT_BYTES // max(1, nbytes)))
+
+
+def _conclude(run: Run, cases: list[Case], scored: list[clock.Timing]) -> Verdict:
+    """Wrong output before everything; then whether all were measured; then slower or not, over all scored cases together."""
+    for case, timing in zip(cases, scored, strict=True):
+        if timing.verdict == FAIL and timing.speedup is None:
+            return Verdict(FAIL, f"{case.words}: {timing.reason}")
+    for entry in run.timing:
+        if entry.is_unseen and entry.measured["verdict"] == FAIL and entry.measured["speedup"] is None:
+            return Verdict(FAIL, f"`{entry.case}`: {entry.measured['reason']}")
+    for case, timing in zip(cases, scored, strict=True):
+        if timing.verdict == INCONCLUSIVE:
+            return Verdict(INCONCLUSIVE, f"{case.words}: {timing.reason}")
+    if run.speedup is None:
+        return Verdict(INCONCLUSIVE, "no speedup could be measured")
+    mean, low, high = run.speedup["geomean"], run.speedup["low"], run.speedup["high"]
+    words = f"{mean:.2f}x ({low:.2f}–{high:.2f})"
+    if high < 0.98:
+        return Verdict(FAIL, f"{words}, slower than the baseline")
+    return Verdict(PASS, words if low > 1 else f"{words}, no difference from the baseline" if high >= 1 else words)

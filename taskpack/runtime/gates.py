@@ -1,0 +1,132 @@
+"""The gates in their order, each a function from the run so far to a verdict: compile, correct, general, fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .domains import Answered, WorkerFailed
+from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Verdict
+from .fast import fast
+from .question import Case, PackFault
+from .run import Run, build
+from .trial import NAN_POISON, Trial
+
+_DECLARED = "declared"
+
+
+def compile_candidate(run: Run) -> Verdict:
+    """The candidate's files are there, compile, and load."""
+    if run.missing_files:
+        return Verdict(FAIL, f"the candidate has no file {', '.join(f'`{name}`' for name in run.missing_files)}")
+    try:
+        run.workers["candidate"] = build(run, "candidate")
+    except Answered as error:
+        run.log = error.log
+        return Verdict(FAIL, error.reason)
+    except WorkerFailed as error:
+        return Verdict(FAIL, f"while it was compiled or loaded, the candidate {error.reason}")
+    return Verdict(PASS)
+
+
+def correct(run: Run) -> Verdict:
+    """Every seen case, twice on the same memory with other contents; the first one also on the inputs' edge distributions."""
+    cases = run.question.seen_cases()
+    edges = list(dict.fromkeys(edge for a in run.question.tensors("input", "inout") for edge in a["edges"]))
+    return _check_all(run, "correct", [(case, [_DECLARED, _DECLARED, *(edges if index == 0 else [])]) for index, case in enumerate(cases)])
+
+
+def general(run: Run) -> Verdict:
+    """Cases that nobody has seen: drawn by the judge from the pack's tables, in random order."""
+    try:
+        run.unseen += run.question.draw_cases(run.rng)
+    except PackFault as error:
+        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    if not run.unseen:
+        return Verdict(SKIP, "the pack draws no unseen cases for this device")
+    return _check_all(run, "general", [(case, [_DECLARED]) for case in run.unseen])
+
+
+def _check_all(run: Run, gate: str, cases: list[tuple[Case, list[str]]]) -> Verdict:
+    """Checks case by case; a wrong answer does not end the gate, the candidate's death does."""
+    failures: list[str] = []
+    checked = 0
+    try:
+        for case, distributions in cases:
+            if why := run.unsupported(case):
+                run.record(CaseResult(gate, case.id, case.values, _DECLARED, SKIP, why))
+                continue
+            checked += 1
+            failures += _check_case(run, gate, case, distributions)
+            if not run.workers["candidate"].is_alive:
+                break
+    except PackFault as error:
+        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    if failures:
+        return Verdict(FAIL, failures[0] + (f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""))
+    if not checked:
+        return Verdict(SKIP, run.cases[-1].reason if cases else "the pack has no case for this device")
+    return Verdict(PASS)
+
+
+def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> list[str]:
+    """Records every distribution of one case; returns the failures in words."""
+    failures = []
+    side = {"candidate": run.workers["candidate"]}
+    with Trial(run.question, case, 1, run.reference(), side) as trial:
+        trial.bind_reference()
+        for number, distribution in enumerate(distributions):
+            reason, outputs = _check_call(run, trial, distribution, number, is_first=number == 0)
+            name = distribution if distributions.index(distribution) == number else f"{distribution} again"
+            run.record(CaseResult(gate, case.id, case.values, name, FAIL if reason else PASS, reason, outputs))
+            if reason:
+                where = "" if distribution == _DECLARED else f" on {distribution} inputs"
+                failures.append(f"{case.words}{where}: {reason}")
+                break
+    return failures
+
+
+def _check_call(run: Run, trial: Trial, distribution: str, number: int, is_first: bool) -> tuple[str, dict[str, dict[str, Any]]]:
+    """One call on fresh contents: why it is wrong ("" if it is not), and what was observed of each output."""
+    pattern = NAN_POISON if number % 2 else run.rng.getrandbits(62)
+    trial.fill(run.rng, distribution)
+    try:
+        if is_first:
+            trial.bind("candidate")
+        trial.poison("candidate", pattern)
+        trial.call("candidate")
+        trial.collect("candidate", 1)
+    except (Answered, WorkerFailed) as error:
+        if isinstance(error, Answered):
+            run.log = run.log or error.log
+        return error.reason, {}
+    damage = trial.damage("candidate")
+    trial.expect(1)
+    findings = trial.findings("candidate", 0)
+    wrong = next((f"{each.name} {each.comparison.reason}" for each in findings if not each.comparison.is_equal), "")
+    return damage or wrong, {each.name: each.comparison.to_dict() for each in findings}
+
+
+GATES: tuple[tuple[str, Callable[[Run], Verdict]], ...] = (
+    ("compile", compile_candidate),
+    ("correct", correct),
+    ("general", general),
+    ("fast", fast),
+)
+
+
+def run_gates(run: Run) -> None:
+    """All gates in order; after one that did not pass, the others are left out."""
+    stopped = ""
+    for name, gate in GATES:
+        if name not in run.question.plan["gates"]:
+            continue
+        run.note("gate-start", gate=name)
+        begin = time.monotonic()
+        verdict = Verdict(SKIP, f"not reached: {stopped}") if stopped else gate(run)
+        if verdict.verdict in (FAIL, INCONCLUSIVE):
+            stopped = stopped or f"{name} {'failed' if verdict.verdict == FAIL else 'was inconclusive'}"
+        result = GateResult(name, verdict.verdict, verdict.reason, time.monotonic() - begin)
+        run.gates.append(result)
+        run.note("gate", **result.to_dict())

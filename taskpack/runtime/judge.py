@@ -1,0 +1,233 @@
+"""A run from the harness's bytes to its result: processes, secrets, gates, evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import random
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import gates, languages, probe, targets, zygote
+from .archive import Archive, sha256
+from .domains import Allowance, Answered, Worker, WorkerFailed
+from .evidence import Result
+from .question import Case, Expressions, PackFault, Question
+from .run import Run
+
+_FULL_BUDGET_S, _QUICK_BUDGET_S = 4.0, 0.8
+_LARGEST_SOURCE = 16 << 20
+_SIDES = ("baseline", "candidate")
+
+
+class Unusable(Exception):
+    """The call asks for what cannot be done."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says."""
+
+    candidate: Path | None = None
+    seed: str | None = None
+    is_quick: bool = False
+
+
+@dataclass
+class Court:
+    """The processes and folders of one run; `close` leaves nothing of them."""
+
+    archive: Archive
+    plan: dict[str, Any]
+    root: Path
+    parent: zygote.Zygote
+    workers: list[Worker] = field(default_factory=list)
+
+    def open_worker(self, role: str, files: dict[str, bytes]) -> Worker:
+        """A worker whose scratch folder holds the files in `source/`."""
+        scratch = self.root / f"{role}-{len(self.workers)}"
+        _write_files(scratch / "source", files)
+        limits = self.plan["limits"]
+        process = self.parent.spawn(role, scratch, limits["memory_mib"])
+        worker = Worker(process, Allowance(limits["memory_mib"], limits["output_mib"]))
+        self.workers.append(worker)
+        return worker
+
+    def open_reference(self) -> Worker:
+        """The reference's worker, loaded; raises PackFault."""
+        declared = self.plan["reference"]
+        functions = [("reference", declared["file"], declared["entry"])]
+        if declared["generator"]:
+            functions.append(("generator", *declared["generator"].split(":")))
+        worker = self.open_worker("reference", self.archive.read_below("pack/reference"))
+        try:
+            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions)
+        except (Answered, WorkerFailed) as error:
+            raise PackFault(f"the reference {error.reason}") from error
+        return worker
+
+    def close(self) -> None:
+        for worker in self.workers:
+            with suppress(OSError):
+                worker.close()
+        self.parent.close()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def open_court(archive: Archive, plan: dict[str, Any], forget: Callable[[], None]) -> Court:
+    """Forks the warm parent; to be called before anything secret exists. `forget` clears the caller's frames in it."""
+    root = Path(tempfile.mkdtemp(prefix="taskpack-"))
+    names = tuple(dict.fromkeys(plan[side]["language"] for side in _SIDES))
+    return Court(archive, plan, root, zygote.start(root, (archive.path,), names, plan["target"]["device"], forget))
+
+
+def judge(court: Court, expressions: Expressions, options: Options, harness_digest: str, note: Callable[..., None]) -> Result:
+    """Runs every gate. Raises Unusable and targets.Absent before the first one."""
+    plan = court.plan
+    candidate, missing = _candidate_files(court, options)
+    targets.require(plan["target"], [plan[side]["language"] for side in _SIDES])
+    cache = _cache_folder(court.root)
+    question = Question(plan, expressions, court.root / "data")
+    _write_files(question.folder, {name: content for name, content in court.archive.read_below("pack/reference").items() if not name.endswith(".py")})
+    for side in _SIDES:
+        languages.language(plan[side]["language"]).warm(question.device, question.warp_size, cache, lambda text: note("note", text=text))
+    seed = _seed(options)
+    baseline = {name: court.archive.read(f"pack/baseline/{name}") for name in plan["baseline"]["files"]}
+    sources = {"baseline": baseline, "candidate": candidate}
+    opened: list[Worker] = []
+
+    def reference() -> Worker:
+        if not opened:
+            opened.append(court.open_reference())
+        return opened[0]
+
+    run = Run(
+        question,
+        rng=random.Random(f"{seed}/checks"),
+        open_side=lambda side: court.open_worker(side, sources[side]),
+        reference=reference,
+        unsupported=lambda case: _unsupported(question, case),
+        note=note,
+        cache=cache,
+        timing_rng=random.Random(f"{seed}/timing"),
+        timing_budget_s=_QUICK_BUDGET_S if options.is_quick else _FULL_BUDGET_S,
+        missing_files=missing,
+    )
+    gates.run_gates(run)
+    header = _header(court, harness_digest, seed, candidate, _is_same(plan, sources))
+    return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run))
+
+
+def _candidate_files(court: Court, options: Options) -> tuple[dict[str, bytes], list[str]]:
+    """The files of the candidate that is judged, and the names of those that it lacks."""
+    names, start = court.plan["candidate"]["files"], court.plan["candidate"]["start"]
+    if options.candidate is None:
+        if start is None:
+            raise Unusable("this task has no candidate of its own: say which one with --candidate DIR")
+        return {name: court.archive.read(f"pack/{start}/{name}") for name in names}, []
+    if not options.candidate.is_dir():
+        raise Unusable(f"--candidate: {options.candidate} is not a folder")
+    found = {name: content for name in names if (content := _read_source(options.candidate / name)) is not None}
+    return found, [name for name in names if name not in found]
+
+
+def _read_source(path: Path) -> bytes | None:
+    """A regular file's content; a link might lead to what a candidate must not hold."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        is_source = stat.S_ISREG(os.fstat(descriptor).st_mode) and os.fstat(descriptor).st_size <= _LARGEST_SOURCE
+        return file.read() if is_source else None
+
+
+def _seed(options: Options) -> str:
+    """128 bits in hexadecimal, drawn after the warm parent was forked."""
+    if options.seed is None:
+        return secrets.token_hex(16)
+    try:
+        return bytes.fromhex(options.seed).hex()
+    except ValueError:
+        raise Unusable(f"--seed: `{options.seed}` is not hexadecimal") from None
+
+
+def _cache_folder(root: Path) -> Path:
+    """Outlives the run where the home folder can be written."""
+    base = os.environ.get("TASKPACK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "taskpack")
+    cache = Path(base) / "runtime"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        cache = root / "cache"
+        cache.mkdir()
+    return cache
+
+
+def _unsupported(question: Question, case: Case) -> str | None:
+    """What the candidate's language says of the dtypes of a case."""
+    ask = getattr(languages.language(question.plan["candidate"]["language"]), "unsupported", None)
+    if ask is None:
+        return None
+    dtypes = sorted({question.dtype(a, case) for a in question.tensors()})
+    return next((why for dtype in dtypes if (why := ask(dtype, question.device))), None)
+
+
+def _is_same(plan: dict[str, Any], sources: dict[str, dict[str, bytes]]) -> bool:
+    baseline, candidate = ((sources[side], plan[side]["language"], plan[side]["entry"], plan[side]["style"]) for side in _SIDES)
+    return baseline == candidate
+
+
+def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, bytes], is_baseline: bool) -> dict[str, Any]:
+    plan = court.plan
+    device = plan["target"]["device"]
+    toolchain = {"python": platform.python_version()}
+    for side in _SIDES:
+        toolchain |= languages.language(plan[side]["language"]).toolchain(device)
+    digests = {
+        "task": plan["digests"]["task"],
+        "harness": harness_digest,
+        "cases": {case["id"]: case["digest"] for case in plan["cases"]},
+        "candidate": _digest_files(candidate),
+        "seed": sha256(bytes.fromhex(seed)),
+    }
+    return {
+        "task": plan["task"],
+        "version": plan["version"],
+        "target": plan["target"]["name"],
+        "family": plan["family"],
+        "digests": digests,
+        "seed": seed,
+        "execution": plan["execution"],
+        "isolation": court.parent.isolation,
+        "candidate_is_baseline": is_baseline,
+        "probe": probe.probe(gpus=device != "cpu"),
+        "toolchain": toolchain,
+    }
+
+
+def _digest_files(files: dict[str, bytes]) -> str:
+    """Of the canonical JSON of path → digest."""
+    table = {name: sha256(content) for name, content in files.items()}
+    return sha256(json.dumps(table, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+def _testimony(run: Run) -> dict[str, str]:
+    stdout, stderr = run.workers["candidate"].testimony() if "candidate" in run.workers else ("", "")
+    return {"stdout": stdout, "stderr": stderr, "log": run.log}
+
+
+def _write_files(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

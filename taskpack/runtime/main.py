@@ -1,0 +1,126 @@
+"""The command line of a harness: `python X.pyz [--candidate DIR]` judges a candidate and says what came out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import archive
+
+if TYPE_CHECKING:
+    from .evidence import Result
+
+OK, FAILED, USAGE, ABSENT, INTEGRITY, BUG, INTERRUPTED = 0, 1, 2, 3, 5, 70, 130
+"""Exit codes, as everywhere in taskpack."""
+
+
+@dataclass(frozen=True)
+class Harness:
+    """The page `harness.py`: its own file and the op's expressions, each taking every dim, dtype, flag and scalar by keyword."""
+
+    file: str
+    shapes: Callable[..., dict[str, tuple[Any, ...]]]
+    inits: Callable[..., dict[str, Any]]
+    constraints: Callable[..., tuple[tuple[str, bool], ...]]
+    invariants: Callable[..., tuple[tuple[str, bool], ...]]
+    reductions: Callable[..., dict[str, Any]]
+    cost: Callable[..., dict[str, Any]]
+    derived: Callable[..., Any]
+
+
+class _Terminated(BaseException):
+    """SIGTERM: everything is taken down on the way out."""
+
+
+def main(harness: Harness, argv: list[str] | None = None) -> int:
+    """Judges a candidate; returns the exit code, which `--help` explains."""
+    arguments = _parse(sys.argv[1:] if argv is None else argv)
+    if not sys.platform.startswith("linux"):
+        return _complain("judging needs Linux", ABSENT)
+    files = archive.find_archive(harness.file)
+    try:
+        digest = files.verify()
+    except archive.Tampered as error:
+        return _complain(str(error), INTEGRITY)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return _judge(harness, files, digest, arguments)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except _Terminated:
+        return _complain("terminated", 128 + signal.SIGTERM)
+    except BrokenPipeError:
+        return 141
+
+
+def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:
+    try:
+        from . import judge, targets  # imports torch
+    except ModuleNotFoundError as error:
+        return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
+    plan = json.loads(files.read("plan.json"))
+    court = judge.open_court(files, plan, forget=lambda: vars(arguments).clear())
+    try:
+        options = judge.Options(arguments.candidate, arguments.seed, arguments.quick)
+        return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
+    except judge.Unusable as error:
+        return _complain(str(error), USAGE)
+    except targets.Absent as error:
+        return _complain(str(error), ABSENT)
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave processes behind
+        court.close()
+
+
+def _report(result: Result, arguments: argparse.Namespace) -> int:
+    from . import evidence, talk
+
+    text = evidence.to_json(result)
+    if arguments.result:
+        evidence.write_atomically(arguments.result, text)
+    if arguments.events_fd is not None:
+        talk.events_to(arguments.events_fd)("result", result=json.loads(text))
+    elif arguments.json:
+        print(text, end="")
+    else:
+        for line in talk.ending(result):
+            print(line)
+    return OK if result.is_passed else FAILED
+
+
+def _listener(arguments: argparse.Namespace) -> Callable[..., None]:
+    from . import talk
+
+    if arguments.events_fd is not None:
+        return talk.events_to(arguments.events_fd)
+    return talk.lines_to(lambda line: print(line, file=sys.stderr if arguments.json else sys.stdout, flush=True))
+
+
+def _parse(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description="Judges a candidate by the gates compile, correct, general and fast.",
+        epilog="Exit codes: 0 every gate passed, or was left out for a stated reason; 1 one did not; 2 usage; 3 target absent; 5 integrity; 70 our bug.",
+    )
+    parser.add_argument("--candidate", type=Path, metavar="DIR", help="folder with the candidate's files (default: the task's own start)")
+    parser.add_argument("--seed", metavar="HEX", help="repeat a run: its seed, from the result")
+    parser.add_argument("--quick", action="store_true", help="measure briefly")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="write the result as JSON, at once or not at all")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON instead of a table")
+    parser.add_argument("--events-fd", type=int, metavar="N", help="write events as JSON lines to this descriptor, and print nothing")
+    return parser.parse_args(argv)
+
+
+def _complain(words: str, code: int) -> int:
+    print(f"error: {words}", file=sys.stderr)
+    return code
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated

@@ -1,0 +1,166 @@
+"""Tensors in memory that the judge shares with a worker: a sealed memfd in the judge, pages between guard pages in the worker.
+
+An arena holds one tensor, or as many as timing needs sets, one after another. With one set the tensor's end is the end of the last page
+(to 16 bytes, the alignment that vector loads want), so that reading or writing past it meets a page without rights. With several sets
+each starts at a multiple of 64, as an allocator would place it, and the guard pages stand around the whole. What belongs to no set is
+poisoned, and the judge looks whether the poison is still there. Arenas of inputs are sealed against any writing but the judge's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import math
+import mmap
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+PAGE = mmap.PAGESIZE
+_ALIGNMENT = 16
+_SET_ALIGNMENT = 64
+# From linux/fcntl.h; Python names the last one only from 3.15 on.
+_F_ADD_SEALS, _SEAL, _SHRINK, _GROW, _FUTURE_WRITE = 1033, 0x1, 0x2, 0x4, 0x10
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the sets of an arena lie; travels to the worker as JSON."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    sets: int
+    nbytes: int
+    """Of one set's tensor."""
+    stride: int
+    """Bytes between the starts of two sets."""
+    offset: int
+    """Bytes before the first set."""
+    size: int
+    """Bytes of the arena, whole pages."""
+
+    @property
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    def start(self, index: int) -> int:
+        return self.offset + index * self.stride
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, entries: dict[str, Any]) -> Layout:
+        return cls(**{**entries, "shape": tuple(entries["shape"])})
+
+
+def lay_out(shape: tuple[int, ...], dtype: str, sets: int = 1) -> Layout:
+    """The layout of `sets` contiguous tensors."""
+    nbytes = math.prod(shape) * _torch_dtype(dtype).itemsize
+    stride = _round_up(nbytes, _ALIGNMENT if sets == 1 else _SET_ALIGNMENT)
+    size = max(PAGE, _round_up(stride * sets, PAGE))
+    return Layout(tuple(shape), dtype, sets, nbytes, stride, size - stride * sets, size)
+
+
+class Arena:
+    """The judge's side of shared memory: it may write at any time, the worker only where `is_writable`."""
+
+    def __init__(self, layout: Layout, is_writable: bool) -> None:
+        self.layout = layout
+        self.is_writable = is_writable
+        self.descriptor = os.memfd_create("taskpack", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.descriptor, layout.size)
+        self._bytes = torch.frombuffer(mmap.mmap(self.descriptor, layout.size), dtype=torch.uint8)
+        seals = _SEAL | _SHRINK | _GROW | (0 if is_writable else _FUTURE_WRITE)
+        fcntl.fcntl(self.descriptor, _F_ADD_SEALS, seals)  # a worker that shrank the file would crash the judge
+        self._poison = 0
+
+    def tensor(self, index: int = 0) -> torch.Tensor:
+        """The set's tensor itself, not a copy."""
+        layout = self.layout
+        if not layout.numel:
+            return torch.empty(layout.shape, dtype=_torch_dtype(layout.dtype))
+        raw = self._bytes[layout.start(index) : layout.start(index) + layout.nbytes]
+        return raw.view(_torch_dtype(layout.dtype)).reshape(layout.shape)
+
+    def poison(self, pattern: int, sets: int) -> None:
+        """Fills the first `sets` sets and everything round them with a 64-bit pattern; the slack round later sets must hold the same pattern already."""
+        end = self.layout.size if sets == self.layout.sets or pattern != self._poison else self.layout.start(sets)
+        self._bytes[: end - end % 8].view(torch.int64).fill_(pattern)
+        self._poison = pattern
+
+    def is_untouched(self, index: int = 0) -> bool:
+        """Whether the set still holds nothing but poison."""
+        layout = self.layout
+        raw = self._bytes[layout.start(index) : layout.start(index) + layout.nbytes]
+        return bool(layout.nbytes) and bool((raw == self._phase(layout.nbytes)).all())
+
+    def slack_damage(self, sets: int = 1) -> str | None:
+        """Where poison round the first `sets` sets has been overwritten: "before" or "after" a tensor; None where all is well."""
+        layout = self.layout
+        if bool((self._bytes[: layout.offset] != self._phase(layout.offset)).any()):
+            return "before"
+        if not layout.stride:
+            return None
+        rows = self._bytes[layout.offset : layout.start(sets)].view(sets, layout.stride)[:, layout.nbytes :]
+        expected = self._phase(layout.stride)[layout.nbytes :]
+        return "after" if rows.numel() and bool((rows != expected).any()) else None
+
+    def _phase(self, length: int) -> torch.Tensor:
+        """The poison's first `length` bytes; sets and strides start at multiples of 8."""
+        words = torch.full((length // 8 + 1,), self._poison, dtype=torch.int64)
+        return words.view(torch.uint8)[:length]
+
+    def close(self) -> None:
+        """The memory goes when the last tensor on it does."""
+        os.close(self.descriptor)
+
+
+class Mapping:
+    """The worker's side: the arena between two pages that may not be touched."""
+
+    def __init__(self, descriptor: int, layout: Layout, is_writable: bool) -> None:
+        """Takes the descriptor over and closes it."""
+        self.layout = layout
+        self._length = layout.size + 2 * PAGE
+        self._base = _mmap(None, self._length, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE, -1)
+        protection = mmap.PROT_READ | (mmap.PROT_WRITE if is_writable else 0)
+        _mmap(self._base + PAGE, layout.size, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor)
+        os.close(descriptor)
+
+    def tensor(self, index: int = 0) -> torch.Tensor:
+        """The set's tensor on the shared pages; it must not outlive the mapping."""
+        layout = self.layout
+        dtype = _torch_dtype(layout.dtype)
+        if not layout.numel:
+            return torch.empty(layout.shape, dtype=dtype)
+        raw = (ctypes.c_char * layout.nbytes).from_address(self._base + PAGE + layout.start(index))
+        return torch.frombuffer(raw, dtype=dtype).reshape(layout.shape)
+
+    def close(self) -> None:
+        _libc.munmap(ctypes.c_void_p(self._base), ctypes.c_size_t(self._length))
+
+
+_MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+
+
+def _mmap(address: int | None, length: int, protection: int, flags: int, descriptor: int) -> int:
+    found: int | None = _libc.mmap(address, length, protection, flags, descriptor, 0)
+    if found is None or found == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "mmap")
+    return found
+
+
+def _torch_dtype(name: str) -> torch.dtype:
+    dtype = getattr(torch, name)
+    assert isinstance(dtype, torch.dtype)
+    return dtype
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

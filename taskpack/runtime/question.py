@@ -1,0 +1,168 @@
+"""What the harness asks: the plan and the op's expressions, evaluated for one case at a time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from . import draw, inputs
+
+
+class Expressions(Protocol):
+    """The functions of a `harness.py`; each takes every dim, dtype variable, flag and scalar by keyword."""
+
+    @property
+    def shapes(self) -> Callable[..., dict[str, tuple[Any, ...]]]: ...
+    @property
+    def inits(self) -> Callable[..., dict[str, Any]]: ...
+    @property
+    def constraints(self) -> Callable[..., tuple[tuple[str, bool], ...]]: ...
+    @property
+    def invariants(self) -> Callable[..., tuple[tuple[str, bool], ...]]: ...
+    @property
+    def reductions(self) -> Callable[..., dict[str, Any]]: ...
+    @property
+    def cost(self) -> Callable[..., dict[str, Any]]: ...
+    @property
+    def derived(self) -> Callable[..., Any]: ...
+
+
+class PackFault(Exception):
+    """The pack itself does not hold: its reference raises, its invariant breaks, its declaration cannot be met. Not the candidate's failure."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One configuration: seen, or drawn."""
+
+    id: str
+    values: dict[str, Any]
+    dtypes: dict[str, str]
+    """Those of the values that are dtype variables."""
+    is_unseen: bool = False
+    is_timed: bool = False
+
+    @property
+    def words(self) -> str:
+        """`rows 7, cols 33, float32`."""
+        shown = [str(value) if name in self.dtypes else f"{name} {value}" for name, value in self.values.items() if value is not False]
+        return f"`{self.id}` ({', '.join(shown)})" if shown else f"`{self.id}`"
+
+
+@dataclass(frozen=True)
+class Question:
+    """The plan with the functions that evaluate it. `folder` holds the reference's files."""
+
+    plan: dict[str, Any]
+    expressions: Expressions
+    folder: Path
+
+    @property
+    def device(self) -> str:
+        return str(self.plan["target"]["device"])
+
+    @property
+    def warp_size(self) -> int:
+        return int(self.plan["target"]["limits"].get("warp-size", 32))
+
+    @property
+    def call_s(self) -> float:
+        return float(self.plan["limits"]["call_s"])
+
+    def reference_s(self, count: int) -> float:
+        """The reference gets more time than a candidate, in proportion to what is asked."""
+        return 4 * self.call_s + 0.5 * count
+
+    def side(self, name: str) -> dict[str, Any]:
+        """ "baseline" or "candidate"."""
+        return dict(self.plan[name])
+
+    def tensors(self, *roles: str) -> list[dict[str, Any]]:
+        """The plan's tensor arguments with one of the roles (all, when none is named), in declaration order."""
+        return [a for a in self.plan["arguments"] if a["role"] in (roles or ("input", "inout", "output"))]
+
+    def tensor(self, name: str) -> dict[str, Any]:
+        return next(a for a in self.tensors() if a["name"] == name)
+
+    def argument(self, name: str, dtypes: Mapping[str, str]) -> dict[str, str]:
+        """An entry's argument as `contract.Argument`'s fields."""
+        if name == "stream":
+            return {"name": name, "role": "stream", "dtype": ""}
+        found = next(a for a in self.plan["arguments"] if a["name"] == name)
+        fixed = {"dim": "int64", "flag": "int32"}.get(found["role"])
+        return {"name": name, "role": found["role"], "dtype": fixed or dtypes.get(found["dtype"], found["dtype"])}
+
+    @staticmethod
+    def dtype(argument: Mapping[str, Any], case: Case) -> str:
+        """The argument's dtype in a case, as a name of torch's."""
+        return str(case.dtypes.get(argument["dtype"], argument["dtype"]))
+
+    def case(self, case_id: str, values: Mapping[str, Any], *, is_unseen: bool = False, is_timed: bool = False) -> Case:
+        names = [name for kind in ("dims", "dtypes", "flags", "scalars") for name in self.plan["names"][kind]]
+        ordered = {name: values[name] for name in names}
+        return Case(case_id, ordered, {name: values[name] for name in self.plan["names"]["dtypes"]}, is_unseen, is_timed)
+
+    def seen_cases(self) -> list[Case]:
+        """The plan's cases of the scale that this device is asked."""
+        return [self.case(c["id"], c["values"], is_timed=c["timed"]) for c in self.plan["cases"] if self._is_asked(c["scale"])]
+
+    def draw_cases(self, rng: random.Random) -> list[Case]:
+        """Every unseen case that this device is asked, in random order; raises PackFault where a table allows none."""
+        drawn: list[Case] = []
+        for table in self.plan["unseen"]:
+            for number in range(table["count"] if self._is_asked(table["scale"]) else 0):
+                try:
+                    values = draw.draw_values(table, self.plan["names"], rng, self.expressions.constraints)
+                except (draw.DrawFailed, ValueError) as error:
+                    raise PackFault(str(error)) from error
+                drawn.append(self.case(f"{table['id']}.{number + 1}", values, is_unseen=True))
+        rng.shuffle(drawn)
+        return drawn
+
+    def _is_asked(self, scale: str) -> bool:
+        return self.device != "cpu" or scale == "small"
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(int(size) for size in shape) for name, shape in self.expressions.shapes(**case.values).items()}
+
+    def values(self, case: Case) -> dict[str, Any]:
+        """Dims, dtypes, flags and scalars by name, in the types in which entries and references take them."""
+        kinds = {a["name"]: a for a in self.plan["arguments"]}
+        return {name: _typed(value, kinds.get(name)) for name, value in case.values.items()}
+
+    def reduction(self, case: Case, output: str) -> float:
+        return float(self.expressions.reductions(**case.values).get(output, 1.0))
+
+    def make_inputs(
+        self, case: Case, shapes: dict[str, tuple[int, ...]], seed: int, distribution: str, generate: Callable[..., Any]
+    ) -> dict[str, torch.Tensor]:
+        """Inputs and in-outs on the CPU, the same for the same seed; raises PackFault."""
+        inits = self.expressions.inits(**case.values)
+        wanted = [name for name, init in inits.items() if "generator" in init]
+        given = generate({**self.values(case), "seed": seed}, wanted) if wanted else None
+
+        def derived(name: str, known: dict[str, Any]) -> Any:
+            return self.expressions.derived(name, known, **case.values)
+
+        arguments = self.plan["arguments"]
+        try:
+            made = inputs.make_inputs(arguments, shapes, inits, case.dtypes, case.values, seed, distribution, derived, folder=self.folder, given=given)
+        except ValueError as error:
+            raise PackFault(f"{case.words}: {error}") from error
+        for text, holds in self.expressions.invariants(made, **case.values):
+            if not holds:
+                raise PackFault(f"the invariant `{text}` does not hold for {case.words}")
+        return made
+
+
+def _typed(value: Any, argument: dict[str, Any] | None) -> Any:
+    if argument is None or argument["role"] == "dim":
+        return value
+    if argument["role"] == "flag" or argument["dtype"] == "bool":
+        return bool(value)
+    return float(value) if argument["dtype"].startswith("float") else int(value)

@@ -1,0 +1,44 @@
+"""Whether the device and the tools that a harness was compiled for are in this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from .languages import EXECUTION, language
+
+
+class Absent(Exception):
+    """They are not; says what is missing and what would mend it."""
+
+
+def require(target: dict[str, Any], languages: Iterable[str]) -> None:
+    """Raises Absent. Asks the device's driver, so the warm parent must have been forked before."""
+    device = target["device"]
+    for name in dict.fromkeys(languages):
+        if device not in EXECUTION.get(name, {}):
+            raise Absent(f"{name} cannot run on {device}")
+        if why := language(name).missing(device):
+            raise Absent(why)
+    if device in ("cuda", "hip"):
+        _require_gpu(target)
+    elif device == "xpu" and not torch.xpu.is_available():
+        raise Absent(f"{target['name']}: torch {torch.__version__} finds no Intel GPU")
+
+
+def _require_gpu(target: dict[str, Any]) -> None:
+    if not torch.cuda.is_available():
+        raise Absent(f"{target['name']}: torch {torch.__version__} finds no GPU")
+    found = torch.cuda.get_device_properties(0)
+    wanted = target["recognise"]
+    capability = f"{found.major}.{found.minor}"
+    architecture = getattr(found, "gcnArchName", "")
+    names = wanted.get("name-contains", [])
+    if names and not any(part.lower() in found.name.lower() for part in names):
+        raise Absent(f"{target['name']}: this GPU is {found.name}, not one named {' or '.join(names)}")
+    if target["device"] == "cuda" and wanted.get("compute-capability", capability) != capability:
+        raise Absent(f"{target['name']}: {found.name} has compute capability {capability}, not {wanted['compute-capability']}")
+    if target["device"] == "hip" and not architecture.startswith(wanted.get("gcn-arch", "")):
+        raise Absent(f"{target['name']}: {found.name} is {architecture}, not {wanted['gcn-arch']}")

@@ -1,0 +1,186 @@
+"""One case set up in shared memory: fresh inputs, poisoned outputs, the reference's answers, and what the outputs say."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from . import compare, tolerance
+from .domains import Answered, Worker, WorkerFailed
+from .memory import Arena, Layout, lay_out
+from .question import Case, PackFault, Question
+
+NAN_POISON = -1
+"""All bits set: NaN in every float format, -1 or the largest value in integers."""
+
+_bindings = itertools.count()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one output of one call shows."""
+
+    name: str
+    comparison: compare.Comparison
+
+
+class Trial:
+    """The memory of one case with `sets` input sets, bound in the reference's process and in those of the sides."""
+
+    def __init__(self, question: Question, case: Case, sets: int, reference: Worker, sides: Mapping[str, Worker]) -> None:
+        self.question, self.case, self.sets = question, case, sets
+        self.shapes = question.shapes(case)
+        self.binding = next(_bindings)
+        self._reference, self._sides = reference, sides
+        self._kept: list[dict[str, torch.Tensor]] = [{} for _ in range(sets)]
+        self._expected_sets = 0
+        self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
+        self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
+        self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
+        self._bounds = {a["name"]: self._bound(a["name"], self._dtype(a)) for a in question.tensors("inout", "output")}
+
+    def __enter__(self) -> Trial:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in (self._reference, *self._sides.values()):
+            if worker.is_alive:
+                worker.ask("release", self.question.call_s, binding=self.binding)
+        for arenas in (self._inputs, self._expected, *self._outputs.values()):
+            for arena in arenas.values():
+                arena.close()
+
+    def bind(self, side: str) -> None:
+        """Has a side's worker map the memory and find its entry. Raises Answered (kind entry-missing) and WorkerFailed."""
+        entry = self.question.side(side)
+        shared = [(a["name"], a["role"], self._inputs[a["name"]] if a["role"] == "input" else self._outputs[side][a["name"]]) for a in self.question.tensors()]
+        arguments = [self.question.argument(name, self.case.dtypes) for name in entry["arguments"]]
+        returns = [a["name"] for role in ("inout", "output") for a in self.question.tensors(role)]
+        content = {"dtypes": self.case.dtypes, "arguments": arguments, "values": self.question.values(self.case), "returns": returns}
+        self._bind(self._sides[side], shared, content)
+
+    def bind_reference(self) -> None:
+        shared = [(name, "input", arena) for name, arena in self._inputs.items()]
+        shared += [(f"expected.{name}", "expected", arena) for name, arena in self._ordered(self._expected)]
+        self._ask_reference(partial(self._bind, self._reference, shared, {"values": self.question.values(self.case)}))
+
+    def _bind(self, worker: Worker, shared: list[tuple[str, str, Arena]], content: dict[str, Any]) -> None:
+        tensors = [{"name": name, "role": role, "layout": arena.layout.to_dict(), "writable": arena.is_writable} for name, role, arena in shared]
+        descriptors = [arena.descriptor for _, _, arena in shared]
+        worker.ask("bind", self.question.call_s, descriptors, binding=self.binding, sets=self.sets, tensors=tensors, **content)
+
+    def fill(self, rng: random.Random, distribution: str = "declared", count: int = 1) -> None:
+        """Puts fresh contents into the first `count` sets, the same for every side."""
+        for index in range(count):
+            made = self.question.make_inputs(self.case, self.shapes, rng.getrandbits(62), distribution, self._generate)
+            for name, tensor in made.items():
+                self._inputs[name].tensor(index).copy_(tensor)
+            self._kept[index] = made
+        self._expected_sets = 0
+
+    def poison(self, side: str, pattern: int, count: int = 1) -> None:
+        """Makes a side's outputs unlike anything right, and gives it the initial contents of what it changes in place."""
+        for name, arena in self._outputs[side].items():
+            arena.poison(pattern, count)
+            if name in self._inputs:
+                for index in range(count):
+                    arena.tensor(index).copy_(self._kept[index][name])
+        if self.question.device != "cpu":
+            self._sides[side].ask("fill", self.question.call_s, binding=self.binding, count=count)
+
+    def call(self, side: str, count: int = 1, seconds: float | None = None) -> None:
+        """One call of the side on each of the first `count` sets. Raises Answered and WorkerFailed."""
+        self._sides[side].ask("call", seconds or self.question.call_s, binding=self.binding, count=count)
+
+    def collect(self, side: str, count: int) -> None:
+        if self.question.device != "cpu":
+            self._sides[side].ask("collect", self.question.call_s, binding=self.binding, count=count)
+
+    def findings(self, side: str, index: int) -> list[Finding]:
+        """Every output of one set against the reference, which is asked if it has not been for these contents."""
+        return [Finding(name, self._compare(side, name, index)) for name, _ in self._ordered(self._outputs[side])]
+
+    def expect(self, count: int) -> None:
+        """Has the reference compute the first `count` sets; raises PackFault where it does not."""
+        if count > self._expected_sets:
+            self._ask_reference(lambda: self._reference.ask("call", self.question.reference_s(count), binding=self.binding, count=count))
+            self._expected_sets = count
+
+    def damage(self, side: str, count: int = 1) -> str | None:
+        """A write outside the outputs, or into an input, in words that continue "the candidate"."""
+        for name, arena in self._outputs[side].items():
+            if where := arena.slack_damage(count):
+                return f"wrote outside of `{name}`, just {'before its start' if where == 'before' else 'past its end'}"
+        for index in range(count):
+            for name, kept in self._kept[index].items():
+                if not torch.equal(_raw(self._inputs[name].tensor(index)), _raw(kept)):
+                    return f"changed its input `{name}`"
+        return None
+
+    def _compare(self, side: str, name: str, index: int) -> compare.Comparison:
+        arena = self._outputs[side][name]
+        is_untouched = name not in self._inputs and arena.is_untouched(index)
+        actual, expected = arena.tensor(index).clone(), self._expected[name].tensor(index)
+        if actual.dtype == torch.bool:
+            actual = _strict_bool(actual, expected)
+        argument = self.question.tensor(name)
+        if argument["count"] is not None:
+            rows = int(self._expected[argument["count"]].tensor(index))
+            if not 0 <= rows <= (actual.shape[0] if actual.dim() else 0):
+                raise PackFault(f"the reference counts {rows} rows of `{name}`, which holds {list(actual.shape)}")
+            actual, expected = actual[:rows], expected[:rows]
+        found = compare.compare(actual, expected, self._bounds[name], argument["compare"] == "exact")
+        if is_untouched and not found.is_equal:
+            return compare.Comparison(**{**found.__dict__, "reason": "was never written"})
+        return found
+
+    def _ordered(self, arenas: Mapping[str, Arena]) -> list[tuple[str, Arena]]:
+        """In-outs first, then outputs: the order in which references return them."""
+        return [(a["name"], arenas[a["name"]]) for role in ("inout", "output") for a in self.question.tensors(role)]
+
+    def _dtype(self, argument: dict[str, Any]) -> str:
+        return self.question.dtype(argument, self.case)
+
+    def _layout(self, argument: dict[str, Any], wide: bool = False) -> Layout:
+        dtype = self._dtype(argument)
+        if wide:
+            dtype = "float64" if getattr(torch, dtype).is_floating_point else "int64"
+        return lay_out(tuple(self.shapes[argument["name"]]), dtype, self.sets)
+
+    def _bound(self, name: str, dtype: str) -> tolerance.Bound:
+        declared = self.question.plan["tolerance"].get(name, {})
+        return tolerance.bound(dtype, self.question.reduction(self.case, name), declared.get("rtol"), declared.get("atol"))
+
+    def _generate(self, values: dict[str, Any], names: list[str]) -> dict[str, torch.Tensor]:
+        """Runs the pack's generator in the reference's process."""
+        arenas = {name: Arena(lay_out(tuple(self.shapes[name]), self._dtype(self.question.tensor(name))), is_writable=True) for name in names}
+        entries = [{"name": name, "role": "output", "layout": arena.layout.to_dict(), "writable": True} for name, arena in arenas.items()]
+        descriptors = [arena.descriptor for arena in arenas.values()]
+        self._ask_reference(lambda: self._reference.ask("generate", self.question.reference_s(1), descriptors, tensors=entries, values=values))
+        made = {name: arena.tensor().clone() for name, arena in arenas.items()}
+        for arena in arenas.values():
+            arena.close()
+        return made
+
+    @staticmethod
+    def _ask_reference(request: Callable[[], object]) -> None:
+        try:
+            request()
+        except (Answered, WorkerFailed) as error:
+            raise PackFault(f"the reference {error.reason}") from error
+
+
+def _raw(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.reshape(-1).view(torch.uint8)
+
+
+def _strict_bool(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """A bool is the byte 0 or 1; any other byte counts as wrong."""
+    byte = actual.view(torch.uint8)
+    return torch.where(byte > 1, expected == 0, byte == 1)

@@ -1,0 +1,297 @@
+"""What runs beside untrusted code: builds it, loads it, maps the judge's memory, and calls when asked. It decides nothing.
+
+Requests are JSON objects with `do` and `nonce`; the answer repeats the nonce and holds `ok` or `error` = {kind, reason, log}. All that
+is said here is testimony: the judge looks at memory, and at its own clock.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import socket
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from . import protocol
+from .contract import Argument, Bind, Call, CompileFailed, EntryMissing, Source
+from .languages import language
+from .languages import torch as torch_language
+from .memory import Layout, Mapping
+
+_REASON_LIMIT, _LOG_LIMIT = 2000, 32_000
+
+
+class Refused(Exception):
+    """What was asked cannot be done, and the pack's or the candidate's code is why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason = kind, reason
+
+
+def serve(channel: socket.socket, role: str, scratch: Path) -> None:
+    """Answers requests until the judge hangs up."""
+    gc.freeze()
+    domain = _Reference(scratch) if role == "reference" else _Implementation(scratch)
+    while (got := protocol.receive(channel)) is not None:
+        request, descriptors = got
+        protocol.send(channel, {"nonce": request["nonce"], **_answer(domain, request, descriptors)})
+
+
+def _answer(domain: _Reference | _Implementation, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+    try:
+        return {"ok": getattr(domain, f"do_{request['do']}")(request, descriptors)}
+    except CompileFailed as error:
+        return _error("compile-failed", error.reason, error.log)
+    except EntryMissing as error:
+        return _error("entry-missing", str(error))
+    except Refused as error:
+        return _error(error.kind, error.reason)
+    except BaseException as error:  # noqa: BLE001  untrusted code may raise anything, SystemExit and KeyboardInterrupt too
+        return _error("raised", *_describe(error, domain.folder))
+
+
+def _error(kind: str, reason: str, log: str = "") -> dict[str, Any]:
+    return {"error": {"kind": kind, "reason": reason[:_REASON_LIMIT], "log": log[:_LOG_LIMIT]}}
+
+
+def _describe(error: BaseException, folder: Path) -> tuple[str, str]:
+    """`raised ValueError: … (kernel.py:12)` and the traceback of the code's own frames; the exception's own methods may raise as well."""
+    try:
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(f"{folder}/")]
+        where = f" ({frames[-1].filename.removeprefix(f'{folder}/')}:{frames[-1].lineno})" if frames else ""
+        words = str(error).strip()[: _REASON_LIMIT - 200]
+        return f"raised {type(error).__name__}{': ' if words else ''}{words}{where}", torch_language.own_traceback(error, folder)
+    except BaseException:  # noqa: BLE001  as above
+        return f"raised {type(error).__name__}", ""
+
+
+@dataclass
+class _Shared:
+    """One tensor argument's memory, and on a device its copy there."""
+
+    mapping: Mapping
+    role: str
+    device: str
+    copies: list[torch.Tensor] = field(default_factory=list)
+
+    def tensor(self, index: int) -> torch.Tensor:
+        return self.mapping.tensor(index) if self.device == "cpu" else self.copies[index]
+
+    def upload(self, sets: int) -> None:
+        for index in range(sets):
+            self.copies[index].copy_(self.mapping.tensor(index))
+
+    def download(self, sets: int) -> None:
+        for index in range(sets):
+            self.mapping.tensor(index).copy_(self.copies[index])
+
+
+def _map(request: dict[str, Any], descriptors: list[int], device: str) -> dict[str, _Shared]:
+    """The memory of a `bind` request: `tensors` lists {name, role, layout, writable} in the order of the descriptors."""
+    shared: dict[str, _Shared] = {}
+    for entry, descriptor in zip(request["tensors"], descriptors, strict=True):
+        mapping = Mapping(descriptor, Layout.from_dict(entry["layout"]), entry["writable"])
+        one = _Shared(mapping, entry["role"], device)
+        if device != "cpu":
+            one.copies = [mapping.tensor(index).to(_torch_device(device)) for index in range(mapping.layout.sets)]
+        shared[entry["name"]] = one
+    return shared
+
+
+class _Implementation:
+    """A candidate or a baseline in its own process."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.folder = scratch / "source"
+        self._product: Path | None = None
+        self._bindings: dict[int, _Binding] = {}
+
+    def do_build(self, request: dict[str, Any], _: list[int]) -> None:
+        self._language = language(request["language"])
+        self._device = request["device"]
+        self._source = Source(self.folder, tuple(request["files"]), request["entry"], request["style"])
+        self._product = self._language.build(self._source, self._device, request["warp_size"], Path(request["cache"]), self.scratch)
+
+    def do_load(self, _: dict[str, Any], __: list[int]) -> None:
+        self._find = self._language.load(self._source, self._product, self._device)
+
+    def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        """Prepares a call for each set of a case."""
+        shared = _map(request, descriptors, self._device)
+        arguments = tuple(Argument(**entry) for entry in request["arguments"])
+        try:
+            bind = self._find(request["dtypes"], arguments)
+            self._bindings[request["binding"]] = _Binding(shared, self._device, self._calls(bind, arguments, shared, request))
+        except BaseException:
+            for one in shared.values():
+                one.mapping.close()
+            raise
+
+    def _calls(self, bind: Bind, arguments: tuple[Argument, ...], shared: dict[str, _Shared], request: dict[str, Any]) -> list[Call]:
+        calls: list[Call] = []
+        for index in range(request["sets"]):
+            known = {**request["values"], **{name: one.tensor(index) for name, one in shared.items()}, "stream": _stream(self._device)}
+            call = bind([known[argument.name] for argument in arguments])
+            if self._source.style == "functional":
+                outputs = [(name, known[name]) for name in request["returns"]]
+                call = _store(call, outputs)
+            calls.append(call)
+        return calls
+
+    def do_fill(self, request: dict[str, Any], _: list[int]) -> None:
+        """On a device: brings the judge's memory there."""
+        for one in self._bindings[request["binding"]].shared.values():
+            if self._device != "cpu":
+                one.upload(request["count"])
+        _synchronize(self._device)
+
+    def do_call(self, request: dict[str, Any], _: list[int]) -> None:
+        """One call on each of the first `count` sets; nothing else happens between the request and the answer."""
+        calls = self._bindings[request["binding"]].calls[: request["count"]]
+        gc.disable()
+        try:
+            for call in calls:
+                call()
+            _synchronize(self._device)
+        finally:
+            gc.enable()
+
+    def do_collect(self, request: dict[str, Any], _: list[int]) -> None:
+        """On a device: brings outputs back to the judge's memory."""
+        for one in self._bindings[request["binding"]].shared.values():
+            if self._device != "cpu" and one.role != "input":
+                one.download(request["count"])
+
+    def do_release(self, request: dict[str, Any], _: list[int]) -> None:
+        binding = self._bindings.pop(request["binding"])
+        binding.calls.clear()
+        for one in binding.shared.values():
+            one.mapping.close()
+
+
+@dataclass
+class _Binding:
+    shared: dict[str, _Shared]
+    device: str
+    calls: list[Call]
+
+
+def _store(call: Call, outputs: list[tuple[str, torch.Tensor]]) -> Call:
+    """The functional style: what the call returns goes to the outputs; the copy is part of the call."""
+
+    def stored() -> None:
+        returned = call()
+        values = returned if isinstance(returned, tuple | list) else (returned,)
+        if len(values) != len(outputs):
+            raise Refused("wrong-result", f"returned {len(values)} values, want {len(outputs)}: {', '.join(name for name, _ in outputs)}")
+        for (name, output), value in zip(outputs, values, strict=True):
+            _check_returned(name, output, value)
+            output.copy_(value)
+
+    return stored
+
+
+def _check_returned(name: str, output: torch.Tensor, value: object) -> None:
+    if not isinstance(value, torch.Tensor):
+        raise Refused("wrong-result", f"returned {type(value).__name__} for {name}, want a tensor")
+    for what, got, want in (
+        ("shape", list(value.shape), list(output.shape)),
+        ("dtype", value.dtype, output.dtype),
+        ("device", value.device.type, output.device.type),
+    ):
+        if got != want:
+            raise Refused("wrong-result", f"{name} has {what} {got}, want {want}")
+
+
+class _Reference:
+    """The op's reference and generator, sandboxed like a candidate and believed only for their answers."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.folder = scratch / "source"
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self._bindings: dict[int, tuple[dict[str, _Shared], dict[str, Any], Callable[..., Any]]] = {}
+
+    def do_load(self, request: dict[str, Any], _: list[int]) -> None:
+        for what, file, name in request["functions"]:
+            module = torch_language.import_file(Source(self.folder, (file,), name))
+            function = getattr(module, name, None)
+            if not callable(function):
+                raise EntryMissing(f"{file} has no function `{name}`")
+            self._functions[what] = function
+
+    def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), request["values"], self._functions["reference"])
+
+    def do_call(self, request: dict[str, Any], _: list[int]) -> None:
+        """Computes the first `count` sets in float64."""
+        shared, values, function = self._bindings[request["binding"]]
+        expected = [name for name, one in shared.items() if one.role == "expected"]
+        for index in range(request["count"]):
+            given = {name: _as_reference(one.tensor(index)) for name, one in shared.items() if one.role == "input"}
+            with torch.no_grad():
+                returned = _call_by_name(function, {**values, **given})
+            results = returned if isinstance(returned, tuple | list) else (returned,)
+            if len(results) != len(expected):
+                raise Refused("wrong-result", f"the reference returned {len(results)} values for {', '.join(name.partition('.')[2] for name in expected)}")
+            for name, result in zip(expected, results, strict=True):
+                _put(name.partition(".")[2], shared[name].tensor(index), result)
+
+    def do_generate(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        """Runs the pack's generator once; its tensors go to the memory that came along."""
+        shared = _map(request, descriptors, "cpu")
+        made = _call_by_name(self._functions["generator"], request["values"])
+        for name, one in shared.items():
+            if not isinstance(made, dict) or name not in made:
+                raise Refused("wrong-result", f"the generator returned no `{name}`")
+            _put(name, one.tensor(0), made[name])
+
+    def do_release(self, request: dict[str, Any], _: list[int]) -> None:
+        shared, _values, _function = self._bindings.pop(request["binding"])
+        for one in shared.values():
+            one.mapping.close()
+
+
+def _as_reference(tensor: torch.Tensor) -> torch.Tensor:
+    """A private copy: floats in float64, everything else as it is."""
+    return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
+
+
+def _call_by_name(function: Callable[..., Any], known: dict[str, Any]) -> Any:
+    """Calls with those of `known` that the function names."""
+    parameters = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return function(**known)
+    return function(**{name: value for name, value in known.items() if name in parameters})
+
+
+def _put(name: str, destination: torch.Tensor, value: object) -> None:
+    value = torch.as_tensor(value)
+    if value.shape != destination.shape:
+        raise Refused("wrong-result", f"{name} came out with shape {list(value.shape)}, the declaration says {list(destination.shape)}")
+    if value.is_floating_point() and not destination.is_floating_point():
+        value = value.round()
+    destination.copy_(value)
+
+
+def _torch_device(device: str) -> str:
+    return "cuda" if device == "hip" else device
+
+
+def _stream(device: str) -> int | None:
+    if device in ("cuda", "hip"):
+        return int(torch.cuda.current_stream().cuda_stream)
+    return int(torch.xpu.current_stream().sycl_queue) if device == "xpu" else None
+
+
+def _synchronize(device: str) -> None:
+    if device in ("cuda", "hip"):
+        torch.cuda.synchronize()
+    elif device == "xpu":
+        torch.xpu.synchronize()

@@ -1,0 +1,186 @@
+"""Small harnesses made by hand, and how to run them as a user would: real archives, real processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RUNTIME = Path(__file__).parents[2] / "taskpack" / "runtime"
+
+_PAGE = '''
+import sys
+from taskpack_runtime.main import Harness, main
+
+def shapes(*, rows, cols, T): return {"x": (rows, cols), "y": (rows, cols)}
+def inits(*, rows, cols, T): return {"x": {"normal": {"mean": 0.0, "std": 3.0}}}
+def derived(name, tensors, *, rows, cols, T): raise KeyError(name)
+def constraints(*, rows, cols, T): return (("cols > 0", cols > 0),)
+def invariants(tensors, *, rows, cols, T): return ()
+def reductions(*, rows, cols, T): return {"y": cols}
+def cost(*, rows, cols, T): return {"bytes": 0, "flops": 0}
+
+HARNESS = Harness(
+    __file__, shapes=shapes, inits=inits, constraints=constraints, invariants=invariants, reductions=reductions, cost=cost, derived=derived
+)
+'''
+
+_ENTRY = "import sys\nfrom harness import HARNESS\nfrom taskpack_runtime.main import main\nsys.exit(main(HARNESS))\n"
+
+REFERENCE = "def softmax(x):\n    return x.softmax(-1)\n"
+
+CPP = """
+#include <cmath>
+#include <cstdint>
+extern "C" void softmax_float32(const float* x, float* y, int64_t rows, int64_t cols) {
+  for (int64_t r = 0; r < rows; ++r) {
+    float m = -INFINITY, s = 0;
+    for (int64_t c = 0; c < cols; ++c) m = std::fmax(m, x[r * cols + c]);
+    for (int64_t c = 0; c < cols; ++c) s += std::exp(x[r * cols + c] - m);
+    for (int64_t c = 0; c < cols; ++c) y[r * cols + c] = std::exp(x[r * cols + c] - m) / s;
+  }
+}
+"""
+
+TORCH = "import torch\ndef softmax(x, y, rows, cols):\n    torch.softmax(x, -1, out=y)\n"
+
+TRITON = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def rows_kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * n + at, mask=at < n, other=-float("inf")).to(tl.float32)
+    v = tl.exp(v - tl.max(v, 0))
+    tl.store(y + tl.program_id(0) * n + at, (v / tl.sum(v, 0)).to(y.dtype.element_ty), mask=at < n)
+
+def softmax(x, y, rows, cols):
+    rows_kernel[(rows,)](x, y, cols, BLOCK=triton.next_power_of_2(cols))
+"""
+
+FILES = {"cpp": "kernel.cpp", "torch": "kernel.py", "triton": "kernel.py"}
+SOURCES = {"cpp": CPP, "torch": TORCH, "triton": TRITON}
+EXECUTION = {"cpp": "native", "torch": "native", "triton": "interpreted"}
+
+
+def side(language: str, style: str = "destination") -> dict[str, Any]:
+    entry = "softmax_{T}" if language == "cpp" else "softmax"
+    arguments = ["x", "y", "rows", "cols"] if style == "destination" else ["x"]
+    execution = EXECUTION[language]
+    return {"language": language, "files": [FILES[language]], "entry": entry, "arguments": arguments, "style": style, "execution": execution}
+
+
+def make_plan(baseline: str = "cpp", candidate: str | None = None) -> dict[str, Any]:
+    """Row softmax on the CPU: two seen cases (one timed), nine unseen ones whose rows are never a multiple of 64 long."""
+    candidate = candidate or baseline
+    tensor = {"dtype": "T", "shape": ["rows", "cols"], "static": False, "edges": [], "count": None, "compare": "close"}
+    plain = {"shape": [], "static": False, "edges": [], "count": None, "compare": "exact"}
+    executions = {EXECUTION[baseline], EXECUTION[candidate]}
+    return {
+        "format": 1,
+        "task": "local/softmax",
+        "version": "0.1.0",
+        "family": f"{baseline}2{candidate}",
+        "interface": "function",
+        "op": {"name": "local/softmax", "version": "0.1.0"},
+        "target": {"name": "targets/cpu", "device": "cpu", "architecture": "x86-64", "recognise": {}, "limits": {}, "peak": {}},
+        "arguments": [
+            {"name": "x", "role": "input", **tensor, "edges": ["large-offset"]},
+            {"name": "y", "role": "output", **tensor},
+            {"name": "rows", "role": "dim", "dtype": "int64", **plain},
+            {"name": "cols", "role": "dim", "dtype": "int64", **plain},
+        ],
+        "names": {"dims": ["rows", "cols"], "dtypes": ["T"], "flags": [], "scalars": []},
+        "reference": {"file": "reference.py", "entry": "softmax", "generator": None},
+        "baseline": side(baseline),
+        "candidate": {**side(candidate), "start": "baseline" if candidate == baseline else None},
+        "cases": [
+            {"id": "wide", "scale": "small", "values": {"rows": 4, "cols": 192, "T": "float32"}, "digest": "sha256:wide", "timed": False},
+            {"id": "square", "scale": "small", "values": {"rows": 64, "cols": 64, "T": "float32"}, "digest": "sha256:square", "timed": True},
+        ],
+        "unseen": [
+            {
+                "id": "ragged",
+                "scale": "small",
+                "count": 9,
+                "draws": {"rows": {"range": [1, 9]}, "cols": {"range": [1, 200], "not-multiple-of": 64}, "T": "float32"},
+            }
+        ],
+        "tolerance": {"y": {"rtol": None, "atol": None, "reason": ""}},
+        "gates": ["compile", "correct", "general", "fast"],
+        "execution": next(name for name in ("interpreted", "emulated", "native") if name in executions),
+        "limits": {"compile_s": 60, "call_s": 5, "memory_mib": 2048, "output_mib": 4},
+        "timing": {"score": "device"},
+        "digests": {"task": "sha256:task"},
+    }
+
+
+def write_harness(path: Path, plan: dict[str, Any], reference: str = REFERENCE, baseline: str | None = None, page: str = _PAGE) -> Path:
+    """An archive as the compiler makes them."""
+    members = {
+        "__main__.py": _ENTRY,
+        "harness.py": page,
+        "plan.json": json.dumps(plan),
+        "pack/reference/reference.py": reference,
+        f"pack/baseline/{plan['baseline']['files'][0]}": baseline or SOURCES[plan["baseline"]["language"]],
+    }
+    content = {name: text.encode() for name, text in members.items()}
+    for source in RUNTIME.rglob("*"):
+        if source.is_file() and "__pycache__" not in source.parts:
+            content[f"taskpack_runtime/{source.relative_to(RUNTIME).as_posix()}"] = source.read_bytes()
+    files = {name: "sha256:" + hashlib.sha256(data).hexdigest() for name, data in content.items()}
+    content["MANIFEST.json"] = json.dumps({"format": 1, "files": files}).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of a harness said."""
+
+    code: int
+    result: dict[str, Any]
+    stderr: str
+
+    def verdict(self, gate: str) -> str:
+        return str(self._gate(gate)["verdict"])
+
+    def reason(self, gate: str) -> str:
+        return str(self._gate(gate)["reason"])
+
+    def _gate(self, gate: str) -> dict[str, Any]:
+        assert self.result, self.stderr
+        return next(entry for entry in self.result["gates"] if entry["gate"] == gate)
+
+
+def run_harness(harness: Path, candidate: dict[str, str] | str | None = None, *options: str, env: dict[str, str] | None = None) -> Outcome:
+    """Runs a harness with a candidate (its one file's text, or several) beside it, with folders of its own for everything temporary."""
+    folder = harness.parent
+    words = [sys.executable, str(harness), "--json", "--quick", *options]
+    if candidate is not None:
+        if isinstance(candidate, str):
+            plan = json.loads(zipfile.ZipFile(harness).read("plan.json"))
+            candidate = {plan["candidate"]["files"][0]: candidate}
+        place = folder / "candidate"
+        place.mkdir(exist_ok=True)
+        for name, text in candidate.items():
+            (place / name).write_text(text, encoding="utf-8")
+        words += ["--candidate", str(place)]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder), **(env or {})}, check=False)
+    return Outcome(done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else {}, done.stderr)
+
+
+def without(plan: dict[str, Any], *gates: str) -> dict[str, Any]:
+    changed = deepcopy(plan)
+    changed["gates"] = [gate for gate in plan["gates"] if gate not in gates]
+    return changed
