@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -259,17 +260,13 @@ def _without_value(where: Path, error: ExpressionError, case: Case) -> Finding:
 
 
 def _bytes(sizes: list[Expression], literal: list[int], values: Mapping[str, Value], dtype: str) -> int | None:
-    total = SIZES.get(str(values.get(dtype, dtype)), 0)
-    for size in literal:
-        total *= size
+    total = SIZES.get(str(values.get(dtype, dtype)), 0) * math.prod(literal)
     for expression in sizes:
         try:
             size = expression.evaluate(values)
         except ExpressionError:
             return None
-        if not isinstance(size, int):
-            return None
-        total *= size
+        total *= size if isinstance(size, int) else 0
     return total
 
 

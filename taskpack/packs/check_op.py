@@ -25,8 +25,8 @@ def declared_names(subject: OpSubject) -> Iterator[tuple[str, Path, bool]]:
     op = subject.op
     for table, keys in (("dims", op.dims), ("dtypes", op.dtypes), ("flags", op.flags)):
         yield from ((name, ("op", table, name), True) for name in keys)
-    for table, things in (("input", op.inputs), ("inout", op.inouts), ("output", op.outputs), ("scalar", op.scalars)):
-        yield from ((thing.name, ("op", table, index, "name"), False) for index, thing in enumerate(things))
+    yield from ((tensor.name, (*path, "name"), False) for tensor, path in tensors(subject))
+    yield from ((scalar.name, ("op", "scalar", index, "name"), False) for index, scalar in enumerate(op.scalars))
 
 
 def tensors(subject: OpSubject) -> Iterator[tuple[Tensor, Path]]:

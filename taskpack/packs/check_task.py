@@ -49,7 +49,7 @@ def check_languages(subject: TaskSubject) -> Iterator[Finding]:
 def check_baseline_files(subject: TaskSubject) -> Iterator[Finding]:
     """P040, P041, P043, P044: the baseline's files are there, and a Python baseline's entry, too."""
     baseline = subject.task.baseline
-    wrong = []
+    wrong: list[Finding] = []
     for index, file in enumerate(baseline.files):
         wrong += check_path(subject.folder, file, ("task", "baseline", "files", index))
     yield from wrong

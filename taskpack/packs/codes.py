@@ -49,7 +49,8 @@ CODES: dict[str, Code] = {
     "P030": Code("not an expression", "Expressions are a subset of Python's: see the page on expressions."),
     "P031": Code(
         "unknown name in an expression",
-        "The expression uses a name that does not exist there. Shapes, costs and constraints see dimensions, dtype variables, flags and scalars; invariants see inputs, too; a derived input sees those before it.",
+        "The expression uses a name that does not exist there. Shapes, costs and constraints see dimensions, dtype variables, flags and scalars; "
+        "invariants see inputs, too; a derived input sees those before it.",
     ),
     "P032": Code("types in an expression", "The parts of an expression do not fit together, or its value has another type than the key wants."),
     "P033": Code(
@@ -63,7 +64,8 @@ CODES: dict[str, Code] = {
     "P044": Code("not Python", "The file cannot be parsed as Python."),
     "P045": Code(
         "unknown parameter",
-        "References and generators are called by keyword, with what they name as parameters: inputs (references only), dimensions, flags and scalars (and `seed`, for generators).",
+        "References and generators are called by keyword, with what they name as parameters: inputs (references only), dimensions, flags and scalars "
+        "(and `seed`, for generators).",
     ),
     "P050": Code("nothing to compute", "An op has at least one output or inout."),
     "P051": Code("one init", "`init` holds exactly one key, which says how the values are made."),
@@ -103,7 +105,8 @@ CODES: dict[str, Code] = {
     "P073": Code("unknown family", "There is no family for this pair of languages."),
     "P074": Code(
         "entry",
-        "A C symbol holds each dtype variable that has several dtypes (`softmax_{T}`), so that every dtype has a symbol of its own; a Python entry is a plain function's name.",
+        "A C symbol holds each dtype variable that has several dtypes (`softmax_{T}`), so that every dtype has a symbol of its own; "
+        "a Python entry is a plain function's name.",
     ),
     "P075": Code("unknown argument", "`arguments` may hold inputs, inouts, outputs, dimensions, flags, scalars and `stream`."),
     "P076": Code("arguments do not fit", "Every input, inout and output is passed once; in functional style outputs are returned and not passed."),

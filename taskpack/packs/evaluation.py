@@ -81,7 +81,10 @@ def _apply(node: ast.expr, function: Callable[..., Any], *given: Any) -> Any:
 
 
 def _connected(sides: list[ast.expr], values: Mapping[str, Any], *, decisive: bool) -> Any:
-    """`or` (decided by True) and `and` (by False), from left to right. Beyond an unknown side an error decides nothing: that side might have kept it from being reached."""
+    """`or` (decided by True) and `and` (by False), from left to right.
+
+    Beyond an unknown side an error decides nothing: that side might have kept it from being reached.
+    """
     is_unknown = False
     for side in sides:
         try:

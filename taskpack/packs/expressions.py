@@ -28,7 +28,10 @@ class Expression:
     _tree: ast.expr = field(repr=False, compare=False)
 
     def evaluate(self, values: Mapping[str, object]) -> Result:
-        """Its value; UNKNOWN where that depends on a name that `values` lacks, and so always of a tensor. Raises ExpressionError where there is none (a division by zero)."""
+        """Its value; UNKNOWN where that depends on a name that `values` lacks, as tensors always are.
+
+        Raises ExpressionError where it has none, as in a division by zero.
+        """
         result: Result = evaluate(self._tree, values)
         return result
 
@@ -45,7 +48,7 @@ def parse(text: str, names: Mapping[str, Type]) -> Expression:
 class _Printed(ast.NodeTransformer):
     """Functions get the names that they have in generated code; names of data cannot be names of functions."""
 
-    def visit_Call(self, node: ast.Call) -> ast.Call:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         assert isinstance(node.func, ast.Name)
         node.func.id = FUNCTIONS[node.func.id].python

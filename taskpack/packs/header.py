@@ -38,7 +38,7 @@ def _spelled(is_right: Callable[[str], object], code: str, message: str, hint: s
         except ValueError:
             right = False
         if not right:
-            raise PydanticCustomError(code, message, {"text": text, "hint": hint})  # type: ignore[arg-type]
+            raise PydanticCustomError(code, message, {"text": text, "hint": hint})
         return text
 
     return AfterValidator(check)
@@ -83,7 +83,8 @@ class Pack(Words):
     name: PackName
     """`namespace/name`; `local/…` until the pack is published somewhere."""
     version: Version
-    """Semantic version, immutable once published. MAJOR: scores are no longer comparable; MINOR: something was added; PATCH: words only. Below 1.0 a MINOR may break."""
+    """Semantic version, immutable once published. MAJOR: scores are no longer comparable; MINOR: something was added; PATCH: words only.
+    Below 1.0 a MINOR may break."""
     summary: Annotated[str, Field(min_length=1, max_length=200)]
     """One line for lists and searches."""
     license: Text

@@ -69,7 +69,7 @@ def load_pack(path: Path) -> Loaded:
     page, raw = _parse(file, content)
     kind = _kind(page, raw)
     try:
-        document = cast(Document, kind.document.model_validate(frozen(raw)))
+        document = cast("Document", kind.document.model_validate(frozen(raw)))
     except ValidationError as error:
         raise PackInvalid(_all_mistakes(page, raw, kind, file.parent, error)) from None
     diagnostics = page.place(without_repeats(check_meaning(_parts(document, file.parent))))
@@ -149,7 +149,7 @@ def _header_findings(raw: Mapping[str, Any]) -> Iterator[Finding]:
         Pack.model_validate(frozen({**raw["pack"], "kind": "op"}))
     except ValidationError as error:
         errors = [{**details, "loc": ("pack", *details["loc"])} for details in error.errors(include_url=False)]
-        yield from word_errors(cast(Any, errors), raw, KINDS["op"].document)
+        yield from word_errors(cast("Any", errors), raw, KINDS["op"].document)
 
 
 def _parts(document: Document, folder: Path) -> Parts:
@@ -170,7 +170,7 @@ def _all_mistakes(page: Page, raw: dict[str, Any], kind: Kind, folder: Path, err
 
 
 def _meaning_of_rest(raw: dict[str, Any], kind: Kind, folder: Path) -> Iterator[Finding]:
-    tables = {"pack": Pack, **kind.tables}
+    tables: dict[str, type[Any]] = {"pack": Pack, **kind.tables}
     saved: dict[str, Salvaged[Any]] = {name: salvage(model, raw.get(name), kind.placeholders.get(name, {})) for name, model in tables.items() if name in raw}
     models = {name: table.model for name, table in saved.items()}
     op = models.get("op")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import re
+
+from .grammar import FUNCTIONS
 
 PACK_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 """`namespace/name`."""
@@ -20,14 +23,9 @@ DTYPES = (*FLOATING, *INTEGERS, "bool")
 RESERVED_DTYPES = ("float8_e4m3fn", "float8_e5m2")
 """Known to the runtime's sizes; no judge compares them yet."""
 
-RESERVED = frozenset(
-    """
-    False None True and as assert async await break class continue def del elif else except finally for from global if import in is
-    lambda nonlocal not or pass raise return try while with yield
-    id scale count stream name tensors self
-    sizeof min max abs ceil_div round_up is_power_of_2 log2 sqrt exp sum first last len min_ max_ sum_
-    """.split()
-) | frozenset(DTYPES + RESERVED_DTYPES)
+_KEYS = ("id", "scale", "count", "stream", "name", "tensors", "self")
+
+RESERVED = frozenset((*keyword.kwlist, *FUNCTIONS, *(function.python for function in FUNCTIONS.values()), *_KEYS, *DTYPES, *RESERVED_DTYPES))
 """Identifiers with a meaning of their own: Python's keywords, keys of a case, functions of expressions, dtypes."""
 
 

@@ -99,7 +99,10 @@ class Tolerance(OutputTolerance):
 
 
 class Case(Words):
-    """`[[op.case]]`: a configuration that everybody sees. Besides `id` and `scale` it gives each dimension and dtype variable a value, and flags and scalars if it likes."""
+    """`[[op.case]]`: a configuration that everybody sees.
+
+    Besides `id` and `scale` it gives each dimension and dtype variable a value, and flags and scalars if it likes.
+    """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Value]
@@ -162,7 +165,8 @@ class Op(Words):
     """`[op]`: what must be computed."""
 
     reference: Text
-    """`file.py:function`, a torch function that computes in float64 and names the inputs, dimensions, flags and scalars that it wants as parameters; returns the final inouts, then the outputs."""
+    """`file.py:function`, a torch function that computes in float64. Its parameters name the inputs, dimensions, flags and scalars that it wants;
+    it returns the final inouts, then the outputs."""
     doc: str = ""
     """What is computed, in prose."""
     dims: Mapping[Identifier, str] = Field(default_factory=dict)
@@ -187,7 +191,8 @@ class Op(Words):
     invariants: tuple[Text, ...] = ()
     """Expressions over generated tensors, too, that every drawn input meets."""
     generator: Text | None = None
-    """`file.py:function` that is given the dimensions, flags, scalars and `seed` that it names, and returns a dict with the inputs whose init is `{ generator = true }`."""
+    """`file.py:function` that is given the dimensions, flags, scalars and `seed` that it names,
+    and returns a dict with the inputs whose init is `{ generator = true }`."""
     cases: tuple[Case, ...] = Field((), alias="case")
     """Configurations that everybody sees."""
     unseen: tuple[Unseen, ...] = ()

@@ -34,17 +34,17 @@ class Typing:
     def _visit(self, node: ast.expr) -> tuple[Type, int]:
         """The type, and a bound for the bits of an integer value."""
         match node:
-            case ast.Constant(value=value):
-                return _constant(value)
+            case ast.Constant():
+                return _constant(node.value)
             case ast.Name():
                 return self._name(node)
             case ast.UnaryOp():
                 return self._unary(node)
             case ast.BinOp():
                 return self._binary(node)
-            case ast.BoolOp(values=values):
-                for value in values:
-                    self._want(value, ("bool", "any"), "`and` and `or` join conditions")
+            case ast.BoolOp():
+                for side in node.values:
+                    self._want(side, ("bool", "any"), "`and` and `or` join conditions")
                 return "bool", 1
             case ast.Compare():
                 return self._comparison(node)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
-import types
+import datetime as dt
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -49,13 +48,10 @@ def existing_path(document: object, loc: Iterable[str | int]) -> Path:
     """The part of an error's location that exists in the document: pydantic adds names of types and of missing keys."""
     path: Path = ()
     for step in loc:
-        if isinstance(document, dict) and step in document:
-            document = document[step]
-        elif isinstance(document, list | tuple) and isinstance(step, int) and step < len(document):
-            document = document[step]
-        else:
-            continue
-        path += (step,)
+        is_key = isinstance(document, dict) and step in document
+        if is_key or (isinstance(document, list | tuple) and isinstance(step, int) and step < len(document)):
+            document = cast("Any", document)[step]
+            path += (step,)
     return path
 
 
@@ -78,7 +74,7 @@ def describe(value: object) -> str:
             return "a list"
         case dict():
             return "a table"
-        case datetime.date() | datetime.time():
+        case dt.date() | dt.time():
             return "a date (without quotes)"
         case _:
             return "this"
@@ -162,7 +158,7 @@ def _annotations(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias) and issubclass(annotation, BaseModel):
+    if not typing.get_args(annotation) and isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in typing.get_args(annotation):
         yield from _models(argument)
