@@ -79,7 +79,7 @@ def compare(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: b
 def _compare_integers(actual: torch.Tensor, expected: torch.Tensor) -> Comparison:
     got, want = actual.to(torch.int64), (expected.round() if expected.is_floating_point() else expected).to(torch.int64)
     wrong = got != want
-    scale = _scales(want.to(torch.float64), None, 1.0)[0]
+    scale = float(_rms(want.to(torch.float64).flatten(), None, [0]))
     if not wrong.any():
         return Comparison(True, "", scale=scale)
     error = (got.to(torch.float64) - want.to(torch.float64)).abs()
@@ -89,7 +89,37 @@ def _compare_integers(actual: torch.Tensor, expected: torch.Tensor) -> Compariso
     return Comparison(False, reason, max_abs=float(abs(int(got[index]) - int(want[index]))), mismatch_fraction=fraction, worst_index=index, scale=scale)
 
 
-def _compare_floats(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: bool) -> Comparison:
+def first_wrong(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: bool = False) -> int | None:
+    """The first of many outputs, stacked along axis 0, that `compare` does not accept, or None; each has its own scale.
+
+    For the outputs of one timed pass: a few operations for all of them instead of some thirty for each. Raises ValueError where dtype or shape differ.
+    """
+    if str(actual.dtype) != f"torch.{bound.dtype}" or actual.shape != expected.shape:
+        raise ValueError(f"{actual.dtype} {list(actual.shape)} cannot be compared with {bound.dtype} {list(expected.shape)}")
+    if not actual.numel():
+        return None
+    if bound.dtype in EPS:
+        seen = _examine(actual, expected.to(torch.float64), bound, exact)
+        wrong = ~(seen.error <= seen.tolerance)
+    else:
+        wrong = actual.to(torch.int64) != (expected.round() if expected.is_floating_point() else expected).to(torch.int64)
+    by_output = wrong.flatten(1).any(1) if wrong.dim() > 1 else wrong
+    return int(by_output.to(torch.uint8).argmax()) if by_output.any() else None
+
+
+@dataclass(frozen=True)
+class _Examined:
+    """Outputs stacked along axis 0 beside what they should be, all float64; where the reference ends the range, both are 0 and the error is 0 or infinite."""
+
+    got: torch.Tensor
+    want: torch.Tensor
+    error: torch.Tensor
+    tolerance: torch.Tensor
+    scale: torch.Tensor
+    """Of each output."""
+
+
+def _examine(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: bool) -> _Examined:
     got, want, special, broken = actual.to(torch.float64), expected, None, None
     if not expected.abs().max() < torch.finfo(actual.dtype).max * (1.0 - bound.rtol):
         special, right = _at_ends_of_range(actual, expected, bound)
@@ -98,17 +128,23 @@ def _compare_floats(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, 
     if exact:
         want = want.to(actual.dtype).to(torch.float64)
     scale, rows = _scales(want, special, bound.floor)
-    size = want.abs()
-    tolerance = torch.full_like(size, _NOTHING) if exact else size.mul(bound.rtol).add_(rows * bound.atol + bound.smallest)
+    tolerance = torch.full_like(want, _NOTHING) if exact else want.abs().mul_(bound.rtol).add_(rows.mul(bound.atol).add_(bound.smallest))
     error = (got - want).abs_()
     if broken is not None:
         error.masked_fill_(broken, math.inf)
+    return _Examined(got, want, error, tolerance, scale)
+
+
+def _compare_floats(actual: torch.Tensor, expected: torch.Tensor, bound: Bound, exact: bool) -> Comparison:
+    seen = _examine(actual[None], expected[None], bound, exact)
+    got, want, error, tolerance, scale = seen.got[0], seen.want[0], seen.error[0], seen.tolerance[0], float(seen.scale)
     mismatches = error.numel() - int((error <= tolerance).count_nonzero())  # NaN is not below its tolerance
     index = _unravel(int((error / tolerance).argmax()), actual.shape)  # and NaN is the greatest to argmax
     fraction = mismatches / error.numel()
     if mismatches:
         finite = error.isfinite()
         error, got = error.where(finite, 0.0), got.where(finite, 0.0)
+    size = want.abs()
     relative = (error / size).masked_fill_(size < max(1e-3 * scale, _NOTHING), 0.0)
     return Comparison(
         is_equal=not mismatches,
@@ -138,27 +174,28 @@ def _at_ends_of_range(actual: torch.Tensor, expected: torch.Tensor, bound: Bound
     return ~(expected.abs() < largest * (1.0 - bound.rtol)), same | (near & large)
 
 
-def _scales(want: torch.Tensor, special: torch.Tensor | None, floor: float) -> tuple[float, torch.Tensor | float]:
-    """The RMS of the whole output, and that of each row (broadcasting over `want`), or the whole's again where one scale serves all.
+def _scales(want: torch.Tensor, special: torch.Tensor | None, floor: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of outputs stacked along axis 0: the RMS of each, and that of each one's rows; both broadcast over `want`, and are the same where one scale serves all.
 
-    Elements at `special` are zero and count for nothing. Divided by the largest first, as squares leave float64's range otherwise.
+    Elements at `special` are zero and count for nothing. Divided by the largest first where squares would leave float64's range.
     """
     largest = float(want.abs().max())
-    if not largest:
-        return 0.0, 0.0
-    unit = want if 1e-100 < largest < 1e100 else want / largest
-    back = 1.0 if unit is want else largest
-    counted = want.numel() - (int(special.count_nonzero()) if special is not None else 0)
-    scale = back * float(torch.linalg.vector_norm(unit)) / math.sqrt(counted)
-    axes = next((n for n in range(1, want.dim()) if math.prod(want.shape[-n:]) >= _ROW), want.dim())
-    if floor >= 1.0 or axes >= want.dim():
+    unit, back = (want, 1.0) if not largest or 1e-100 < largest < 1e100 else (want / largest, largest)
+    whole = list(range(1, want.dim()))
+    axes = next((n for n in range(1, want.dim() - 1) if math.prod(want.shape[-n:]) >= _ROW), want.dim() - 1)
+    scale = _rms(unit, special, whole).mul_(back)
+    if floor >= 1.0 or axes >= want.dim() - 1:
         return scale, scale
-    dims = list(range(want.dim() - axes, want.dim()))
-    counts: torch.Tensor | int = math.prod(want.shape[-axes:])
-    if special is not None:
-        counts = (~special).sum(dims, keepdim=True).clamp_min(1)
-    squares = unit.square().sum(dims, keepdim=True) / counts
-    return scale, squares.sqrt().mul(back).clamp_min(floor * scale)
+    return scale, torch.maximum(_rms(unit, special, whole[-axes:]).mul_(back), floor * scale)
+
+
+def _rms(values: torch.Tensor, special: torch.Tensor | None, dims: list[int]) -> torch.Tensor:
+    if not dims:
+        return values.abs()
+    norm: torch.Tensor = torch.linalg.vector_norm(values, dim=dims, keepdim=True)
+    if special is None:
+        return norm.div_(math.sqrt(math.prod(values.shape[dim] for dim in dims)))
+    return norm.div_((~special).sum(dims, keepdim=True).clamp_min(1).sqrt())
 
 
 def _reason(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor, tolerance: float, fraction: float) -> str:

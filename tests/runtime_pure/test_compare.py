@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from taskpack.runtime.compare import compare
+from taskpack.runtime.compare import compare, first_wrong
 from taskpack.runtime.tolerance import EPS, bound
 
 FLOATS = list(EPS)
@@ -268,3 +268,28 @@ def test_overrides_stand_as_they_are() -> None:
     limit = bound("float32", 100, rtol=0.5, atol=0.0)
     assert (limit.rtol, limit.atol) == (0.5, 0.0)
     assert compare(torch.tensor([1.4]), torch.tensor([1.0], dtype=torch.float64), limit).is_equal
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int32", "bool"])
+@pytest.mark.parametrize("shape", [(), (5,), (3, 20), (2, 3, 4)])
+def test_outputs_of_one_pass_are_judged_as_each_alone(shape: tuple[int, ...], dtype: str) -> None:
+    generator = torch.Generator().manual_seed(3)
+    for _ in range(30):
+        expected = torch.randn(6, *shape, generator=generator, dtype=torch.float64) * torch.logspace(-3, 3, 6, dtype=torch.float64).reshape(
+            6, *[1] * len(shape)
+        )
+        got = (expected + expected.abs() * 2.0**-6 * (torch.rand(expected.shape, generator=generator) < 0.05)).to(getattr(torch, dtype))
+        if dtype not in FLOATS:
+            expected = expected.round().to(torch.int64).clamp(0, 1)
+            got = torch.where(torch.rand(expected.shape, generator=generator) < 0.02, 1 - expected, expected).to(getattr(torch, dtype))
+        if torch.rand((), generator=generator) < 0.3 and dtype in FLOATS:
+            expected[4] = math.inf
+        limit = bound(dtype, 4)
+        alone = [index for index in range(6) if not compare(got[index], expected[index], limit).is_equal]
+        assert first_wrong(got, expected, limit) == (alone[0] if alone else None)
+
+
+def test_only_like_outputs_are_stacked() -> None:
+    with pytest.raises(ValueError, match="cannot be compared"):
+        first_wrong(torch.zeros(2, 3), torch.zeros(3, 2, dtype=torch.float64), bound("float32"))
+    assert first_wrong(torch.zeros(4, 0), torch.zeros(4, 0, dtype=torch.float64), bound("float32")) is None
