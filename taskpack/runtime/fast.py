@@ -14,7 +14,7 @@ from .trial import Trial
 
 _INPUT_BYTES = 256 << 20
 """Input sets of one case on a CPU together take at most this."""
-_MOST_SETS = 512
+_MOST_SETS = 1024
 _UNSEEN_TIMED = 2
 
 
@@ -64,19 +64,14 @@ def _measure(run: Run, trial: Trial, budget_s: float) -> clock.Timing:
         nonlocal side_now
         side_now = side
         trial.poison(side, pattern, count)
+        trial.touch(side, count)
         begin = time.perf_counter()
         trial.call(side, count, seconds=count * run.question.call_s)
         return time.perf_counter() - begin
 
     def verify(side: str, count: int) -> str | None:
         trial.collect(side, count)
-        damage = trial.damage(side, count)
-        trial.expect(count)
-        for index in range(count):
-            for finding in trial.findings(side, index):
-                if not finding.comparison.is_equal:
-                    return f"{finding.name} {finding.comparison.reason}"
-        return damage
+        return trial.damage(side, count) or trial.first_wrong(side, count)
 
     try:
         for side in clock.SIDES:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from . import gates, languages, probe, targets, zygote
 from .archive import Archive, sha256
 from .domains import Allowance, Answered, Worker, WorkerFailed
@@ -68,8 +70,9 @@ class Court:
         if declared["generator"]:
             functions.append(("generator", *declared["generator"].split(":")))
         worker = self.open_worker("reference", self.archive.read_below("pack/reference"))
+        is_on_cpu = self.plan["target"]["device"] == "cpu"
         try:
-            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions)
+            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, is_single_threaded=is_on_cpu)
         except (Answered, WorkerFailed) as error:
             raise PackFault(f"the reference {error.reason}") from error
         return worker
@@ -94,6 +97,8 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     plan = court.plan
     candidate, missing = _candidate_files(court, options)
     targets.require(plan["target"], [plan[side]["language"] for side in _SIDES])
+    if plan["target"]["device"] == "cpu":
+        torch.set_num_threads(1)  # threads that wait for the judge's next operation would take time from what is measured
     cache = _cache_folder(court.root)
     question = Question(plan, expressions, court.root / "data")
     _write_files(question.folder, {name: content for name, content in court.archive.read_below("pack/reference").items() if not name.endswith(".py")})

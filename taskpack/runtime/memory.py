@@ -85,6 +85,15 @@ class Arena:
         raw = self._bytes[layout.start(index) : layout.start(index) + layout.nbytes]
         return raw.view(_torch_dtype(layout.dtype)).reshape(layout.shape)
 
+    def stack(self, count: int) -> torch.Tensor:
+        """The first `count` sets as one tensor of shape [count, …]; itself, not a copy."""
+        layout, dtype = self.layout, _torch_dtype(self.layout.dtype)
+        if not layout.numel:
+            return torch.empty((count, *layout.shape), dtype=dtype)
+        strides = [math.prod(layout.shape[place + 1 :]) for place in range(len(layout.shape))]
+        raw = self._bytes[layout.offset : layout.start(count)].view(dtype)
+        return raw.as_strided((count, *layout.shape), (layout.stride // dtype.itemsize, *strides))
+
     def poison(self, pattern: int, sets: int) -> None:
         """Fills the first `sets` sets and everything round them with a 64-bit pattern; the slack round later sets must hold the same pattern already."""
         end = self.layout.size if sets == self.layout.sets or pattern != self._poison else self.layout.start(sets)
@@ -129,6 +138,11 @@ class Mapping:
         protection = mmap.PROT_READ | (mmap.PROT_WRITE if is_writable else 0)
         _mmap(self._base + PAGE, layout.size, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor)
         os.close(descriptor)
+        self._advice = _MADV_POPULATE_WRITE if is_writable else _MADV_POPULATE_READ
+
+    def touch(self, sets: int) -> None:
+        """Enters the pages of the first `sets` sets into the page table, so that no timed call pays for it (before Linux 5.14: does nothing)."""
+        _libc.madvise(ctypes.c_void_p(self._base + PAGE), ctypes.c_size_t(self.layout.start(sets)), self._advice)
 
     def tensor(self, index: int = 0) -> torch.Tensor:
         """The set's tensor on the shared pages; it must not outlive the mapping."""
@@ -144,6 +158,7 @@ class Mapping:
 
 
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
+_MADV_POPULATE_READ, _MADV_POPULATE_WRITE = 22, 23
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]

@@ -12,6 +12,13 @@ import torch
 
 from . import draw, inputs
 
+Shapes = dict[str, tuple[int, ...]]
+Generate = Callable[[dict[str, Any], list[str]], dict[str, torch.Tensor]]
+"""Runs the pack's generator: takes what it may name and the inputs that it makes."""
+
+_ELEMENTWISE = frozenset({"normal", "uniform", "constant", "index", "mask"})
+"""Inits whose elements know nothing of each other, so that many sets can be drawn at once."""
+
 
 class Expressions(Protocol):
     """The functions of a `harness.py`; each takes every dim, dtype variable, flag and scalar by keyword."""
@@ -127,7 +134,7 @@ class Question:
     def _is_asked(self, scale: str) -> bool:
         return self.device != "cpu" or scale == "small"
 
-    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+    def shapes(self, case: Case) -> Shapes:
         return {name: tuple(int(size) for size in shape) for name, shape in self.expressions.shapes(**case.values).items()}
 
     def values(self, case: Case) -> dict[str, Any]:
@@ -138,11 +145,16 @@ class Question:
     def reduction(self, case: Case, output: str) -> float:
         return float(self.expressions.reductions(**case.values).get(output, 1.0))
 
-    def make_inputs(
-        self, case: Case, shapes: dict[str, tuple[int, ...]], seed: int, distribution: str, generate: Callable[..., Any]
-    ) -> dict[str, torch.Tensor]:
-        """Inputs and in-outs on the CPU, the same for the same seed; raises PackFault."""
+    def make_sets(self, case: Case, shapes: Shapes, rng: random.Random, distribution: str, count: int, generate: Generate) -> dict[str, torch.Tensor]:
+        """`count` sets of inputs and in-outs as tensors of shape [count, …] on the CPU, the same for the same state of `rng`; raises PackFault."""
         inits = self.expressions.inits(**case.values)
+        if count > 1 and all(_ELEMENTWISE.issuperset(init) for init in inits.values()):
+            stacked = {name: (count, *shape) for name, shape in shapes.items()}
+            return self._make_inputs(case, stacked, inits, rng.getrandbits(62), distribution, generate)
+        sets = [self._make_inputs(case, shapes, inits, rng.getrandbits(62), distribution, generate) for _ in range(count)]
+        return {name: torch.stack([one[name] for one in sets]) for name in (sets[0] if sets else ())}
+
+    def _make_inputs(self, case: Case, shapes: Shapes, inits: dict[str, Any], seed: int, distribution: str, generate: Generate) -> dict[str, torch.Tensor]:
         wanted = [name for name, init in inits.items() if "generator" in init]
         given = generate({**self.values(case), "seed": seed}, wanted) if wanted else None
 

@@ -38,8 +38,9 @@ class Trial:
         self.shapes = question.shapes(case)
         self.binding = next(_bindings)
         self._reference, self._sides = reference, sides
-        self._kept: list[dict[str, torch.Tensor]] = [{} for _ in range(sets)]
+        self._kept: dict[str, torch.Tensor] = {}
         self._expected_sets = 0
+        self._touched = dict.fromkeys(sides, 0)
         self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
         self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
         self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
@@ -77,11 +78,9 @@ class Trial:
 
     def fill(self, rng: random.Random, distribution: str = "declared", count: int = 1) -> None:
         """Puts fresh contents into the first `count` sets, the same for every side."""
-        for index in range(count):
-            made = self.question.make_inputs(self.case, self.shapes, rng.getrandbits(62), distribution, self._generate)
-            for name, tensor in made.items():
-                self._inputs[name].tensor(index).copy_(tensor)
-            self._kept[index] = made
+        self._kept = self.question.make_sets(self.case, self.shapes, rng, distribution, count, self._generate)
+        for name, tensors in self._kept.items():
+            self._inputs[name].stack(count).copy_(tensors)
         self._expected_sets = 0
 
     def poison(self, side: str, pattern: int, count: int = 1) -> None:
@@ -89,10 +88,15 @@ class Trial:
         for name, arena in self._outputs[side].items():
             arena.poison(pattern, count)
             if name in self._inputs:
-                for index in range(count):
-                    arena.tensor(index).copy_(self._kept[index][name])
+                arena.stack(count).copy_(self._kept[name][:count])
         if self.question.device != "cpu":
             self._sides[side].ask("fill", self.question.call_s, binding=self.binding, count=count)
+
+    def touch(self, side: str, count: int) -> None:
+        """Takes the cost of first touching the memory out of the next calls."""
+        if count > self._touched[side]:
+            self._sides[side].ask("touch", self.question.call_s, binding=self.binding, count=count)
+            self._touched[side] = count
 
     def call(self, side: str, count: int = 1, seconds: float | None = None) -> None:
         """One call of the side on each of the first `count` sets. Raises Answered and WorkerFailed."""
@@ -106,6 +110,18 @@ class Trial:
         """Every output of one set against the reference, which is asked if it has not been for these contents."""
         return [Finding(name, self._compare(side, name, index)) for name, _ in self._ordered(self._outputs[side])]
 
+    def first_wrong(self, side: str, count: int) -> str | None:
+        """What is wrong in the first `count` sets, or None. Cheap where all is well, as timing asks it after each pass."""
+        self.expect(count)
+        for name, arena in self._ordered(self._outputs[side]):
+            if self.question.tensor(name)["count"] is None and _is_clearly_right(arena.stack(count), self._expected[name].stack(count), self._bounds[name]):
+                continue
+            for index in range(count):
+                found = self._compare(side, name, index)
+                if not found.is_equal:
+                    return f"{name} {found.reason}"
+        return None
+
     def expect(self, count: int) -> None:
         """Has the reference compute the first `count` sets; raises PackFault where it does not."""
         if count > self._expected_sets:
@@ -117,10 +133,9 @@ class Trial:
         for name, arena in self._outputs[side].items():
             if where := arena.slack_damage(count):
                 return f"wrote outside of `{name}`, just {'before its start' if where == 'before' else 'past its end'}"
-        for index in range(count):
-            for name, kept in self._kept[index].items():
-                if not torch.equal(_raw(self._inputs[name].tensor(index)), _raw(kept)):
-                    return f"changed its input `{name}`"
+        for name, kept in self._kept.items():
+            if not torch.equal(_raw(self._inputs[name].stack(count)), _raw(kept[:count])):
+                return f"changed its input `{name}`"
         return None
 
     def _compare(self, side: str, name: str, index: int) -> compare.Comparison:
@@ -177,7 +192,19 @@ class Trial:
 
 
 def _raw(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.reshape(-1).view(torch.uint8)
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def _is_clearly_right(actual: torch.Tensor, expected: torch.Tensor, bound: tolerance.Bound) -> bool:
+    """Sufficient for `compare` to accept, never necessary: by the relative part of the bound and the least scale that it would use."""
+    if not actual.is_floating_point():
+        return actual.dtype != torch.bool and torch.equal(actual.to(torch.int64), expected)
+    if not actual.numel():
+        return True
+    each_scale = expected.reshape(expected.shape[0], -1).square().mean(1).sqrt()
+    least = bound.atol * bound.floor * each_scale.min() + bound.smallest
+    allowed = expected.abs().mul_(bound.rtol).add_(least)
+    return bool(((actual - expected).abs_() <= allowed).all())  # false for NaN
 
 
 def _strict_bool(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:

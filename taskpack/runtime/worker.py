@@ -152,6 +152,10 @@ class _Implementation:
                 one.upload(request["count"])
         _synchronize(self._device)
 
+    def do_touch(self, request: dict[str, Any], _: list[int]) -> None:
+        for one in self._bindings[request["binding"]].shared.values():
+            one.mapping.touch(request["count"])
+
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """One call on each of the first `count` sets; nothing else happens between the request and the answer."""
         calls = self._bindings[request["binding"]].calls[: request["count"]]
@@ -219,6 +223,8 @@ class _Reference:
         self._bindings: dict[int, tuple[dict[str, _Shared], dict[str, Any], Callable[..., Any]]] = {}
 
     def do_load(self, request: dict[str, Any], _: list[int]) -> None:
+        if request["is_single_threaded"]:
+            torch.set_num_threads(1)
         for what, file, name in request["functions"]:
             module = torch_language.import_file(Source(self.folder, (file,), name))
             function = getattr(module, name, None)
