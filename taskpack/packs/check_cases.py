@@ -18,6 +18,7 @@ from .op import Case, Draw, Unseen
 from .spans import Path
 from .subject import OpSubject, expression_finding
 from .suggest import hint_among
+from .wording import describe
 
 _GREATEST = 2**63 - 1
 _ENOUGH_DRAWS = 8
@@ -132,11 +133,11 @@ def _wrong_value(name: str, value: Value, subject: OpSubject) -> tuple[str, str]
     """Message and hint for a value that the name cannot have."""
     op = subject.op
     if name in op.dims and not (type(value) is int and 0 <= value <= _GREATEST):
-        return f"the dimension `{name}` cannot be `{value}`", "a whole number from 0 to 2**63 - 1"
+        return f"the dimension `{name}` cannot be {describe(value)}", "a whole number from 0 to 2**63 - 1"
     if name in op.dtypes and value not in op.dtypes[name]:
-        return f"`{name}` cannot be `{value}`", hint_among(str(value), op.dtypes[name], "it may be")
+        return f"`{name}` cannot be {describe(value)}", hint_among(str(value), op.dtypes[name], "it may be")
     if name in op.flags and not isinstance(value, bool):
-        return f"the flag `{name}` cannot be `{value}`", "`true` or `false`"
+        return f"the flag `{name}` cannot be {describe(value)}", "`true` or `false`"
     for scalar in op.scalars:
         if scalar.name == name and not is_scalar_value(value, scalar.dtype):
             return f"`{name}` is {scalar.dtype}, which has no such value", ""

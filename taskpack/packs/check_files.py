@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from .findings import Finding
+from .findings import Elsewhere, Finding
 from .names import FUNCTION
 from .spans import Path
 from .suggest import hint_among
@@ -52,7 +52,7 @@ def check_entry(folder: FilePath, file: str, name: str, path: Path) -> Iterator[
 def _check_definition(folder: FilePath, file: str, name: str, path: Path, parameters: Collection[str] | None) -> Iterator[Finding]:
     tree = _functions((folder / file).read_bytes())
     if isinstance(tree, SyntaxError):
-        place = (file, tree.lineno or 1, tree.offset or 1, (tree.text or "").rstrip("\n"))
+        place = Elsewhere(file, tree.lineno or 1, tree.offset or 1, (tree.text or "").rstrip("\n"))
         yield Finding("P044", path, f"`{file}` is not Python: {tree.msg}", elsewhere=place)
         return
     functions, others, lines = tree
@@ -61,8 +61,8 @@ def _check_definition(folder: FilePath, file: str, name: str, path: Path, parame
             yield Finding("P043", path, f"`{file}` has no function `{name}`", hint_among(name, functions, "it has"))
         return
     for parameter in _unknown_parameters(functions[name], parameters):
-        place = (file, parameter.lineno, parameter.col_offset + 1, lines[parameter.lineno - 1])
-        hint = hint_among(parameter.arg, parameters or ())
+        place = Elsewhere(file, parameter.lineno, parameter.col_offset + 1, lines[parameter.lineno - 1], len(parameter.arg))
+        hint = hint_among(parameter.arg, parameters or (), "it is given")
         yield Finding("P045", path, f"`{name}` asks for `{parameter.arg}`, which it is not given", hint, elsewhere=place)
 
 

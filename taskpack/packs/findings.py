@@ -13,6 +13,17 @@ from .spans import Path, Span, find_spans, line_and_column, offsets_in_string
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A place in another file of the pack."""
+
+    file: str
+    line: int
+    column: int
+    source_line: str
+    length: int = 1
+
+
+@dataclass(frozen=True)
 class Finding:
     """A mistake at a key path of the pack's document."""
 
@@ -24,8 +35,8 @@ class Finding:
     """Whether the key is meant, and not its value."""
     part: tuple[int, int] | None = None
     """Offset and length inside the value, which is a string."""
-    elsewhere: tuple[str, int, int, str] | None = None
-    """Another file of the pack, line, column and the line's text, where the mistake stands there."""
+    elsewhere: Elsewhere | None = None
+    """Where it stands, if not in the pack.toml."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,10 @@ class Page:
 
     def _placed(self, finding: Finding) -> Diagnostic:
         if finding.elsewhere:
-            file, line, column, source_line = finding.elsewhere
+            there = finding.elsewhere
             folder = self.file.rpartition("/")[0]
-            return _diagnostic(finding, f"{folder}/{file}" if folder else file, (line, column, source_line, 1))
+            file = f"{folder}/{there.file}" if folder else there.file
+            return _diagnostic(finding, file, (there.line, there.column, there.source_line, there.length))
         path = finding.path
         while path not in self.spans:
             path = path[:-1]

@@ -105,12 +105,18 @@ def _parse_python(source: str, shift: int) -> ast.expr:
         try:
             return ast.parse(source, mode="eval").body
         except SyntaxError as error:
-            start = min(max((error.offset or 1) - 1, 0), max(len(source) - 1, 0))
-            end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
-            message = f"not an expression: {error.msg.removeprefix('invalid syntax. ')}"
-            raise ExpressionError(message, start + shift, min(max(end - start, 1), len(source) - start)) from None
+            raise _syntax_error(error, source, shift) from None
         except (RecursionError, MemoryError, ValueError):
             raise ExpressionError("the expression cannot be read: too deep, or a number too long", shift, len(source)) from None
+
+
+def _syntax_error(error: SyntaxError, source: str, shift: int) -> ExpressionError:
+    offset, end = error.offset or 0, error.end_offset or 0
+    if not 1 <= offset <= len(source):
+        return ExpressionError("the expression ends too early", shift + len(source) - 1)
+    length = end - offset if end > offset else 1
+    hint = "`==` compares" if source[offset - 1 : offset + 1].rstrip() == "=" else ""
+    return ExpressionError(f"not an expression: {error.msg}", shift + offset - 1, min(length, len(source) - offset + 1), hint)
 
 
 def _check_nodes(node: ast.expr, depth: int) -> None:

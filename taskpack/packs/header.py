@@ -29,7 +29,7 @@ class Words(BaseModel):
     )
 
 
-def _spelled(is_right: Callable[[str], object], code: str, message: str, hint: str) -> AfterValidator:
+def spelled(is_right: Callable[[str], object], code: str, message: str, hint: str) -> AfterValidator:
     """A check of a text's form whose failure is the diagnostic `code`; `message` may hold `{text}`."""
 
     def check(text: str) -> str:
@@ -44,31 +44,37 @@ def _spelled(is_right: Callable[[str], object], code: str, message: str, hint: s
     return AfterValidator(check)
 
 
-def _pattern(pattern: str, **more: Any) -> Any:
-    return Field(json_schema_extra={"pattern": pattern, **more})
+def pattern(expression: str) -> Any:
+    """The form as the JSON Schema has it; `spelled` words it."""
+    return Field(json_schema_extra={"pattern": expression})
 
 
 PackName = Annotated[
     str,
-    _spelled(names.is_pack_name, "P015", "`{text}` is no name of a pack", "namespace/name, lower-case letters, digits and single hyphens: `local/row-softmax`"),
-    _pattern(names.PACK_NAME),
+    spelled(names.is_pack_name, "P015", "`{text}` is no name of a pack", "namespace/name, lower-case letters, digits and single hyphens: `local/row-softmax`"),
+    pattern(names.PACK_NAME),
 ]
 Version = Annotated[
     str,
-    _spelled(versions.parse_version, "P016", "`{text}` is no version", "MAJOR.MINOR.PATCH, such as `0.1.0` or `1.0.0-rc.1`"),
-    _pattern(versions.VERSION),
+    spelled(versions.parse_version, "P016", "`{text}` is no version", "MAJOR.MINOR.PATCH, such as `0.1.0` or `1.0.0-rc.1`"),
+    pattern(versions.VERSION),
 ]
 Requirement = Annotated[
     str,
-    _spelled(versions.parse_requirement, "P017", "`{text}` is no version requirement", "`^1.0` (compatible with 1.0), `~1.2`, `=1.2.3` or `>=1.0, <1.4`"),
-    _pattern(versions.REQUIREMENT),
+    spelled(versions.parse_requirement, "P017", "`{text}` is no version requirement", "`^1.0` (compatible with 1.0), `~1.2`, `=1.2.3` or `>=1.0, <1.4`"),
+    pattern(versions.REQUIREMENT),
 ]
 Identifier = Annotated[
     str,
-    _spelled(
+    spelled(
         names.is_identifier, "P018", "`{text}` cannot be a name here", "a letter, then letters, digits and underscores: it becomes a parameter in Python and C"
     ),
-    _pattern(names.IDENTIFIER),
+    pattern(names.IDENTIFIER),
+]
+CaseId = Annotated[
+    str,
+    spelled(names.is_case_id, "P014", "`{text}` is no id", "lower-case letters and digits with single hyphens or dots, at most 64 characters"),
+    pattern(names.CASE_ID),
 ]
 Text = Annotated[str, Field(min_length=1)]
 Value = bool | int | float | str

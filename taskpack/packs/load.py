@@ -104,10 +104,20 @@ def _parse(file: Path, content: bytes) -> tuple[Page, dict[str, Any]]:
         return page, tomli.loads(page.text)
     except tomli.TOMLDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
-        hint = "the file starts with a byte order mark: save it as UTF-8 without one" if text.startswith("\ufeff") else ""
-        raise PackInvalid((page.at(min(error.pos, len(page.text)), 1, Finding("P001", (), message, hint)),)) from None
+        found = Finding("P001", (), message, _toml_hint(text, error))
+        raise PackInvalid((page.at(min(error.pos, len(page.text)), 1, found),)) from None
     except (ValueError, RecursionError) as error:
         raise PackInvalid((Diagnostic(name, 1, 1, "P001", f"it cannot be read: {error}"),)) from None
+
+
+def _toml_hint(text: str, error: tomli.TOMLDecodeError) -> str:
+    if text.startswith("\ufeff"):
+        return "the file starts with a byte order mark: save it as UTF-8 without one"
+    if error.msg.startswith("Illegal character '\\n'"):
+        return "a text ends on the line on which it begins"
+    if error.msg in ("Cannot overwrite a value", "Cannot declare ('pack',) twice"):
+        return "the key stands there already"
+    return "a text stands in quotes" if error.msg == "Invalid value" else ""
 
 
 def _kind(page: Page, raw: dict[str, Any]) -> Kind:
@@ -173,6 +183,9 @@ def _meaning_of_rest(raw: dict[str, Any], kind: Kind, folder: Path) -> Iterator[
     tables: dict[str, type[Any]] = {"pack": Pack, **kind.tables}
     saved: dict[str, Salvaged[Any]] = {name: salvage(model, raw.get(name), kind.placeholders.get(name, {})) for name, model in tables.items() if name in raw}
     models = {name: table.model for name, table in saved.items()}
+    if overlaps(("dependencies",), saved["pack"].removed if "pack" in saved else ()):
+        # Whether a dependency is declared cannot be told from what is left.
+        models["pack"] = None
     op = models.get("op")
     lost = _names_declared(raw.get("op")) - _names_declared(op.model_dump(by_alias=True) if op else {})
     for found in check_meaning(Parts(folder, **models, has_op_table="op" in raw, lost=frozenset(lost))):

@@ -34,6 +34,11 @@ def is_pack_name(text: str) -> bool:
     return bool(re.match(PACK_NAME, text)) and text.isascii() and "\n" not in text and all(len(part) <= PART_LENGTH for part in text.split("/"))
 
 
+def is_case_id(text: str) -> bool:
+    """Whether `text` is the id of a case, or the name of an example."""
+    return bool(re.fullmatch(CASE_ID.strip("^$"), text)) and len(text) <= PART_LENGTH
+
+
 def is_identifier(text: str) -> bool:
     """Whether `text` has the form of a name inside a pack (it may still be a reserved one)."""
     return bool(re.fullmatch(IDENTIFIER.strip("^$"), text))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from .expressions import Type
-from .header import Identifier, PackFile, Text, Value, Words
+from .header import CaseId, Identifier, PackFile, Text, Value, Words
 from .inits import Init
 from .names import FLOATING
 
@@ -107,7 +107,7 @@ class Case(Words):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Value]
 
-    id: Text
+    id: CaseId
     """Its name in reports, unique in the op."""
     scale: Scale = "full"
     """`full` is what a GPU is asked, `small` what a CPU, an emulator or an interpreter is asked, too."""

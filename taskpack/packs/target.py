@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .header import PackFile, Text, Words
+from .header import PackFile, Text, Words, pattern, spelled
 
+URL = r"^https?://"
+DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 LIMITS = {
     "warp-size": "threads",
     "max-threads-per-block": "threads",
@@ -48,9 +52,9 @@ class Origin(Words):
 
     title: Text
     """The document, with its version or revision."""
-    url: Annotated[str, Field(pattern=r"^https?://")]
+    url: Annotated[str, spelled(re.compile(URL).match, "P014", "`{text}` is no address", "https://…"), pattern(URL)]
     """Where it can be read."""
-    date: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    date: Annotated[str, spelled(dt.date.fromisoformat, "P014", "`{text}` is no day", "`2026-01-31`"), pattern(DAY)]
     """The day on which it was read, `2026-01-31`."""
 
 

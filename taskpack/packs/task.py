@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .header import Identifier, PackFile, PackName, Text, Words
+from .header import CaseId, Identifier, PackFile, PackName, Text, Words
 from .op import Op
 
 Style = Literal["destination", "functional"]
@@ -84,7 +84,7 @@ class Candidate(Words):
 class Example(Words):
     """`[[task.example]]`: a candidate that the pack brings along, with the verdict that it must get."""
 
-    name: Text
+    name: CaseId
     """A short name."""
     folder: Text
     """Where it lies, such as `examples/wide-loads`; holds the candidate's files."""

@@ -82,6 +82,8 @@ def describe(value: object) -> str:
 
 def _wrong_type(path: Path, errors: list[ErrorDetails]) -> Finding:
     wanted = list(dict.fromkeys(_TYPES[error["type"]] for error in errors))
+    if "a number" in wanted and "a whole number" in wanted:
+        wanted.remove("a whole number")
     listed = " or ".join([", ".join(wanted[:-1]), wanted[-1]] if len(wanted) > 1 else wanted)
     return Finding("P012", path, f"`{_last_key(path)}` wants {listed}, not {describe(errors[0]['input'])}")
 
@@ -126,8 +128,6 @@ def _range(key: str, error: ErrorDetails) -> str:
             return f"`{key}` is longer than {context['max_length']} characters"
         case "too_long":
             return f"`{key}` wants two numbers, lowest and highest"
-        case "string_pattern_mismatch":
-            return f"`{key}` does not have the form `{context['pattern']}`"
         case "finite_number":
             return f"`{key}` must be a finite number"
         case _:
@@ -147,9 +147,9 @@ def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | No
     for step in path:
         if model is None:
             return None
-        if isinstance(step, int) or not (annotation := _annotations(model).get(step)):
-            continue
-        model = next(_models(annotation), None)
+        annotation = _annotations(model).get(str(step)) or typing.get_type_hints(model).get("__pydantic_extra__")
+        if isinstance(step, str) and annotation:
+            model = next(_models(annotation), None)
     return model
 
 
@@ -172,5 +172,6 @@ def _doc(model: type[BaseModel] | None, key: str) -> str:
     """The first sentence of a key's description."""
     for name, field in model.model_fields.items() if model else ():
         if key in (field.alias, name):
-            return (field.description or "").partition("\n")[0].rstrip(".")
+            sentence = (field.description or "").replace("\n", " ").partition(". ")[0].rstrip(".")
+            return f"`{key}`: {sentence[:1].lower()}{sentence[1:]}" if sentence else ""
     return ""

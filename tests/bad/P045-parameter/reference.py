@@ -1,0 +1,2 @@
+def scale(x, factor, eps=1.0):
+    return x * factor
