@@ -5,9 +5,10 @@ call is (t_long - t_short) / (n_long - n_short), so that what a pass costs by it
 
 The speedup is the median over blocks of baseline slope / candidate slope, not the ratio of two medians. Measured on a virtual machine with two
 cores under changing load, where one kernel's slope moves between 9 and 19 µs for seconds at a time (autocorrelation 0.5): candidates that are the
-baseline came out 0.7-0.9 % from 1 (RMS of 28 runs of 60 blocks) by the median of ratios, 1.7-2.3 % by the ratio of medians, as both sides of a block
-share its conditions (autocorrelation of the ratio: about 0).
+baseline came out 0.7 to 0.9 % from 1 (RMS of 28 runs of 60 blocks, for four kernels; 1.7 % for one of 0.5 µs) by the median of ratios, 1.6 to 2.3 % by the
+ratio of medians, as both sides of a block share its conditions (autocorrelation of the ratio: about 0).
 
+Calls are made from Python, so a call's own cost (0.3 to 0.7 µs through the C ABI) is in both slopes: kernels below some 10 µs differ by more than is seen.
 `baseline_us` and `candidate_us` are medians by side, so their quotient may differ a little from `speedup`.
 """
 

@@ -144,7 +144,7 @@ def test_a_compile_error_names_the_candidates_file_and_line(tmp_path: Path) -> N
 
 def test_several_files_make_one_product_and_openmp_runs(tmp_path: Path) -> None:
     main = '#include "part.h"\nextern "C" void f(int64_t* y) { y[0] = 0; for (int i = 0; i < 8; ++i) y[0] += twice(i); }\n'
-    part = '#include "part.h"\nint64_t twice(int64_t i) { return 2 * i; }\n'
+    part = '#include "part.h"\nint64_t twice(int64_t i) {\n  int64_t s = 0;\n#pragma omp parallel for reduction(+ : s)\n  for (int k = 0; k < 2; ++k) s += i;\n  return s;\n}\n'
     written = source(tmp_path, "f", kernel_cpp=main, part_cpp=part, part_h="#include <cstdint>\nint64_t twice(int64_t i);\n")
     y = torch.zeros(1, dtype=torch.int64)
     cpp.load(written, cpp.build(written, "cpu", 64, tmp_path, tmp_path), "cpu")({}, (Argument("y", "output", "int64"),))([y])()

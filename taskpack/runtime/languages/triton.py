@@ -1,8 +1,9 @@
 """Triton: compiled on a GPU, interpreted on the CPU (TRITON_INTERPRET=1), where some dtypes are silently wrong.
 
 The interpreter of releases 3.7, 3.8 and 3.9 computes bfloat16 on its raw 16-bit integers, without an exception (errors of 1e10 and
-more). What it cannot do is therefore probed once for each version, by adding and multiplying small tensors in a process of its own; a case in such
-a dtype is left out with that reason, and an answer of the interpreter is never taken for the candidate's.
+more); that of 3.6 fails in a loop over a run-time range beside NumPy 2.4. What it cannot do is therefore probed once for each version, by adding in a loop
+and multiplying small tensors in a process of its own; a case in such a dtype is left out with that reason, and an answer of the interpreter is never
+taken for the candidate's.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ import torch, triton, triton.language as tl
 
 @triton.jit
 def add(x, y, z, n, BLOCK: tl.constexpr):
-    at = tl.arange(0, BLOCK)
-    a = tl.load(x + at, mask=at < n, other=0)
-    b = tl.load(y + at, mask=at < n, other=0)
-    tl.store(z + at, a + b, mask=at < n)
+    for start in range(0, n, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        a = tl.load(x + at, mask=at < n, other=0)
+        b = tl.load(y + at, mask=at < n, other=0)
+        tl.store(z + at, a + b, mask=at < n)
 
 @triton.jit
 def dot(x, y, z, BLOCK: tl.constexpr):
@@ -41,7 +43,7 @@ def dot(x, y, z, BLOCK: tl.constexpr):
 def is_right(dtype):
     x, y = torch.arange(256).remainder(7).to(dtype), torch.arange(256).remainder(5).to(dtype)
     z = torch.zeros(256, dtype=dtype)
-    add[(1,)](x, y, z, 250, BLOCK=256)
+    add[(1,)](x, y, z, 250, BLOCK=64)
     if not torch.equal(z[:250].double(), (x + y)[:250].double()):
         return False
     if dtype not in (torch.float32, torch.float16, torch.bfloat16):
@@ -89,7 +91,7 @@ def unsupported(dtype: str, device: str) -> str | None:
     """Why a case in `dtype` cannot be judged on `device`, or None. Before `warm`, bfloat16 counts as wrong and the others as right."""
     if device != "cpu" or _answers.get(dtype, dtype != "bfloat16"):
         return None
-    return f"Triton's interpreter computes {dtype} wrongly (triton {_version('triton')}); it needs a GPU"
+    return f"Triton's interpreter computes {dtype} wrongly or not at all (triton {_version('triton')}); it needs a GPU"
 
 
 def preload(device: str) -> None:
