@@ -16,20 +16,25 @@ class Normal(Words):
     """Normally distributed."""
 
     mean: Number = 0.0
+    """Their mean."""
     std: Annotated[Number, Field(gt=0)] = 1.0
+    """Their standard deviation."""
 
 
 class Uniform(Words):
     """Uniform: floats in [low, high], integers in [low, high), bool either."""
 
     low: Number = 0
+    """The least value."""
     high: Number = 1
+    """The greatest value; integers stay below it."""
 
 
 class Constant(Words):
     """The same value everywhere."""
 
     value: Number
+    """That value."""
 
 
 class Partition(Words):
@@ -43,14 +48,14 @@ class Index(Words):
     """Whole numbers in [0, below)."""
 
     below: Size
-    """Expression."""
+    """Expression: the least number that does not occur."""
 
 
 class UniqueIndex(Words):
     """Whole numbers in [0, below), no two the same."""
 
     below: Size
-    """Expression."""
+    """Expression: the least number that does not occur."""
 
 
 class Permutation(Words):
@@ -61,7 +66,9 @@ class Sorted(Words):
     """Uniform, ascending along the last axis."""
 
     low: Number = 0
+    """The least value."""
     high: Number = 1
+    """The greatest value; integers stay below it."""
 
 
 class Routing(Words):
@@ -77,6 +84,7 @@ class Mask(Words):
     """One with probability `density`, else zero."""
 
     density: Annotated[Number, Field(ge=0, le=1)] = 0.5
+    """The probability, from 0 to 1."""
 
 
 class Paged(Words):
@@ -99,7 +107,7 @@ class Derive(Words):
     """Computed from inputs declared before, and dimensions."""
 
     expression: Text
-    """Expression."""
+    """What it is: a tensor of the same shape, or a number for all elements."""
 
 
 class File(Words):

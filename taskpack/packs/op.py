@@ -55,7 +55,9 @@ class Scalar(Words):
     """`[[op.scalar]]`: a number that is passed by value."""
 
     name: Identifier
+    """Its name in arguments and expressions."""
     dtype: Literal["float64", "float32", "int64", "int32", "bool"]
+    """How it is passed: `double`, `float`, `int64_t`, `int32_t`, in C."""
     value: bool | int | float
     """What it is unless a case says otherwise."""
     doc: str = ""
