@@ -15,8 +15,10 @@ import shutil
 import signal
 import socket
 import struct
+import sys
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -76,17 +78,28 @@ def start(root: Path, hidden: tuple[Path, ...], languages: tuple[str, ...], devi
     judge = os.getpid()
     pid = os.fork()
     if not pid:
-        try:
+        with _last_words():
             control.close()
             forget()
             _Parent(theirs, root, hidden).serve(judge, languages, device)
-        finally:
-            os._exit(70)
     theirs.close()
     hello = protocol.receive(control)
     if hello is None:
         raise RuntimeError("the warm parent could not start")
     return Zygote(pid, control, root, hello[0]["isolation"])
+
+
+@contextlib.contextmanager
+def _last_words() -> Iterator[None]:
+    """A forked process never returns into its parent's code: what goes wrong is printed, and it ends."""
+    try:
+        yield
+    except BaseException:
+        traceback.print_exc()
+        raise
+    finally:
+        sys.stderr.flush()
+        os._exit(70)
 
 
 @dataclass
@@ -117,11 +130,9 @@ class _Parent:
                 pass
         pid = os.fork()
         if not pid:
-            try:
+            with _last_words():
                 self.control.close()
                 _Keeper(self, *ends).keep(str(request["role"]), Path(str(request["scratch"])), int(str(request["memory_mib"])))
-            finally:
-                os._exit(70)
         for end in ends:
             os.close(end)
         protocol.send(self.control, {"keeper": pid})
@@ -132,17 +143,13 @@ class _Parent:
         scratch.mkdir()
         pid = os.fork()
         if not pid:
-            try:
+            with _last_words(), contextlib.suppress(OSError):
                 isolation.enter_namespaces()
                 inner = os.fork()
                 if not inner:
                     isolation.mount_worker_view(self.root, scratch, self.hidden, 16)
                     os._exit(0)
                 os._exit(os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1]))
-            except OSError:
-                os._exit(1)
-            finally:
-                os._exit(70)
         _, status = os.waitpid(pid, 0)
         scratch.rmdir()
         return isolation.NAMESPACES if status == 0 else isolation.PROCESS
@@ -178,7 +185,7 @@ class _Keeper:
         own = os.getpid()
         pid = os.fork()
         if not pid:
-            try:
+            with _last_words():
                 for descriptor in (self.leash, report):
                     os.close(descriptor)
                 isolation.die_with_parent(0 if is_namespaced else own)
@@ -186,8 +193,6 @@ class _Keeper:
                     self._be_process_one(report_end, role, scratch, memory_mib)
                 os.close(report_end)
                 self._work(role, scratch, memory_mib)
-            finally:
-                os._exit(70)
         for descriptor in (self.channel, self.stdout, self.stderr, report_end):
             os.close(descriptor)
         self._wait(pid, report, is_namespaced)
@@ -213,11 +218,9 @@ class _Keeper:
         isolation.mount_worker_view(self.parent.root, scratch, self.parent.hidden, memory_mib)
         pid = os.fork()
         if not pid:
-            try:
+            with _last_words():
                 os.close(report)
                 self._work(role, scratch, memory_mib)
-            finally:
-                os._exit(70)
         for descriptor in (self.channel, self.stdout, self.stderr):
             os.close(descriptor)
         while True:
@@ -231,12 +234,12 @@ class _Keeper:
         silence = os.open(os.devnull, os.O_RDONLY)
         for descriptor, number in ((silence, 0), (self.stdout, 1), (self.stderr, 2)):
             os.dup2(descriptor, number)
-        channel = os.dup2(self.channel, 3, inheritable=False)
-        os.closerange(4, 65536)
+        os.closerange(3, self.channel)
+        os.closerange(self.channel + 1, 65536)
         isolation.default_signals()
         isolation.limit_resources(self.parent.level, memory_mib)
         isolation.scrub_environment(scratch)
         isolation.drop_privileges(self.parent.level)
         os.chdir(scratch)
-        worker.serve(socket.socket(fileno=channel), role, scratch)
+        worker.serve(socket.socket(fileno=self.channel), role, scratch)
         os._exit(0)
