@@ -1,0 +1,76 @@
+"""`taskpack check`: every mistake in packs, at once, without running any of their code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from taskpack.errors import Diagnostic, Exit, PackInvalid
+
+if TYPE_CHECKING:
+    from taskpack.packs.shelf import Shelf
+
+
+@click.command("check")
+@click.argument("packs", nargs=-1, metavar="[PACKS]...")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def command(packs: tuple[str, ...], as_json: bool) -> int:
+    """Report every mistake in packs, each with its line.
+
+    Nothing of a pack is executed. Exits 1 if there is an error; warnings alone exit 0.
+    """
+    from .subjects import find_subjects, shown
+
+    subjects = find_subjects(packs)
+    found = {shown(folder): _findings(folder, subjects.shelf) for folder in subjects.folders}
+    if as_json:
+        _print_json(found)
+    else:
+        _print_text(found)
+    return Exit.FAILED if _count(found, warnings=False) else Exit.OK
+
+
+def _findings(folder: Path, shelf: Shelf) -> tuple[Diagnostic, ...]:
+    from taskpack.packs.check import check_pack
+    from taskpack.packs.load import FILE, load_pack
+
+    from .subjects import shown
+
+    try:
+        return check_pack(load_pack(Path(shown(folder)) / FILE), shelf)
+    except PackInvalid as invalid:
+        return invalid.diagnostics
+
+
+def _print_text(found: dict[str, tuple[Diagnostic, ...]]) -> None:
+    from taskpack.packs.diagnostics import render_diagnostics
+
+    for diagnostics in found.values():
+        if diagnostics:
+            click.echo(render_diagnostics(diagnostics, colour=True))
+    click.echo(_summary(found))
+
+
+def _summary(found: dict[str, tuple[Diagnostic, ...]]) -> str:
+    errors, warnings = _count(found, warnings=False), _count(found, warnings=True)
+    counts = [_counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    return f"checked {_counted(len(found), 'pack')}: {', '.join(counts) or 'no problems'}"
+
+
+def _print_json(found: dict[str, tuple[Diagnostic, ...]]) -> None:
+    from taskpack.packs.diagnostics import to_dict
+
+    packs = [{"folder": folder, "findings": [to_dict(diagnostic) for diagnostic in diagnostics]} for folder, diagnostics in found.items()]
+    document = {"format": 1, "packs": packs, "errors": _count(found, warnings=False), "warnings": _count(found, warnings=True)}
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _count(found: dict[str, tuple[Diagnostic, ...]], *, warnings: bool) -> int:
+    return sum(diagnostic.is_warning == warnings for diagnostics in found.values() for diagnostic in diagnostics)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
