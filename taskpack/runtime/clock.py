@@ -209,7 +209,7 @@ def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None
         return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks"
     if estimate.high < _NOT_SLOWER:
         return "fail", f"{words}, slower than the baseline"
-    return "pass", words if estimate.low > 1.0 else f"{words}, no difference from the baseline"
+    return "pass", f"{words}, no difference from the baseline" if estimate.low <= 1.0 <= estimate.high else words
 
 
 def _speedup_by_short_passes(meter: _Meter) -> tuple[float, float] | None:
