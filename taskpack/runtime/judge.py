@@ -25,7 +25,7 @@ from .evidence import Result
 from .question import Case, Expressions, PackFault, Question
 from .run import Run
 
-_FULL_BUDGET_S, _QUICK_BUDGET_S = 4.0, 0.8
+_FULL_BUDGET_S, _QUICK_BUDGET_S = 4.0, 1.2
 _LARGEST_SOURCE = 16 << 20
 _SIDES = ("baseline", "candidate")
 

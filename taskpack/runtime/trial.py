@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -52,7 +53,8 @@ class Trial:
     def __exit__(self, *_: object) -> None:
         for worker in (self._reference, *self._sides.values()):
             if worker.is_alive:
-                worker.ask("release", self.question.call_s, binding=self.binding)
+                with suppress(Answered, WorkerFailed):  # the worker's next request fails with the same words
+                    worker.ask("release", self.question.call_s, binding=self.binding)
         for arenas in (self._inputs, self._expected, *self._outputs.values()):
             for arena in arenas.values():
                 arena.close()

