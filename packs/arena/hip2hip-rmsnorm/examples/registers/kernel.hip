@@ -22,16 +22,17 @@ template <>
 __device__ __hip_bfloat16 from_float<__hip_bfloat16>(float value) { return __float2bfloat16(value); }
 
 // Works with waves of 32 and of 64 lanes: the warp size is asked at run time.
-constexpr int kThreads = 256;
+constexpr int kThreads = 256;  // the most a block has
 constexpr int kMostWaves = kThreads / 32;
 
 struct Sum {
   __device__ float operator()(float a, float b) const { return a + b; }
 };
 
+// One value from `lanes` neighbouring threads of a wave, for each of them.
 template <class Op>
-__device__ float reduce_wave(float value, Op op) {
-  for (int distance = warpSize / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor(value, distance));
+__device__ float reduce_lanes(float value, int lanes, Op op) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor(value, distance));
   return value;
 }
 
@@ -39,11 +40,12 @@ __device__ float reduce_wave(float value, Op op) {
 template <class Op>
 __device__ float reduce_block(float value, Op op) {
   __shared__ float of_wave[kMostWaves];
-  value = reduce_wave(value, op);
+  value = reduce_lanes(value, warpSize, op);
+  if (blockDim.x <= warpSize) return value;
   if (threadIdx.x % warpSize == 0) of_wave[threadIdx.x / warpSize] = value;
   __syncthreads();
   float result = of_wave[0];
-  for (int wave = 1; wave < kThreads / warpSize; ++wave) result = op(result, of_wave[wave]);
+  for (int wave = 1; wave < blockDim.x / warpSize; ++wave) result = op(result, of_wave[wave]);
   __syncthreads();  // before the next reduction overwrites it
   return result;
 }
@@ -62,6 +64,30 @@ bool is_aligned(const T* pointer, int64_t cols) {
   return reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && cols % kWidest<T> == 0;
 }
 
+// Short rows: LANES neighbouring threads a row, one pack each.
+template <class T, int WIDTH, int LANES>
+__global__ void __launch_bounds__(kThreads) norm_short_rows(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y, int64_t rows, int64_t cols, float eps) {
+  using Packed = Pack<T, WIDTH>;
+  const int64_t row = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / LANES;
+  const int lane = threadIdx.x % LANES;
+  const int64_t at = (row * cols) / WIDTH + lane;
+  const bool is_mine = row < rows && lane < cols / WIDTH;
+  Packed pack;
+  float squares = 0.0f;
+  if (is_mine) {
+    pack = reinterpret_cast<const Packed*>(x)[at];
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) squares += to_float(pack.at[j]) * to_float(pack.at[j]);
+  }
+  const float scale = rsqrtf(reduce_lanes(squares, LANES, Sum()) / static_cast<float>(cols) + eps);
+  if (is_mine) {
+    const Packed factor = reinterpret_cast<const Packed*>(weight)[lane];
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) pack.at[j] = from_float<T>(to_float(pack.at[j]) * scale * to_float(factor.at[j]));
+    reinterpret_cast<Packed*>(y)[at] = pack;
+  }
+}
+
 // The row stays in registers between its one reading and its one writing: up to PACKS packs a thread.
 template <class T, int WIDTH, int PACKS>
 __global__ void __launch_bounds__(kThreads) norm_in_registers(const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y, int64_t cols, float eps) {
@@ -70,26 +96,26 @@ __global__ void __launch_bounds__(kThreads) norm_in_registers(const T* __restric
   const Packed* factors = reinterpret_cast<const Packed*>(weight);
   Packed* out = reinterpret_cast<Packed*>(y + blockIdx.x * cols);
   const int packs = static_cast<int>(cols / WIDTH);
+  const int first = threadIdx.x;
+  const int stride = blockDim.x;
   Packed kept[PACKS];
   float squares = 0.0f;
 #pragma unroll
   for (int i = 0; i < PACKS; ++i) {
-    const int at = threadIdx.x + i * kThreads;
-    if (at >= packs) break;
-    kept[i] = in[at];
+    if (first + i * stride >= packs) break;
+    kept[i] = in[first + i * stride];
 #pragma unroll
     for (int j = 0; j < WIDTH; ++j) squares += to_float(kept[i].at[j]) * to_float(kept[i].at[j]);
   }
   const float scale = rsqrtf(reduce_block(squares, Sum()) / static_cast<float>(cols) + eps);
 #pragma unroll
   for (int i = 0; i < PACKS; ++i) {
-    const int at = threadIdx.x + i * kThreads;
-    if (at >= packs) break;
-    const Packed factor = factors[at];
+    if (first + i * stride >= packs) break;
+    const Packed factor = factors[first + i * stride];
     Packed pack;
 #pragma unroll
     for (int j = 0; j < WIDTH; ++j) pack.at[j] = from_float<T>(to_float(kept[i].at[j]) * scale * to_float(factor.at[j]));
-    out[at] = pack;
+    out[first + i * stride] = pack;
   }
 }
 
@@ -117,19 +143,29 @@ __global__ void __launch_bounds__(kThreads) norm_twice_read(const T* __restrict_
   }
 }
 
+// A block of 64, 128 or 256 threads a row, as the row needs; rows of at most 32 packs share blocks.
+unsigned threads_for(int64_t packs) { return packs <= 64 ? 64 : packs <= 128 ? 128 : kThreads; }
+
 template <class T, int WIDTH>
 void launch_packs(const T* x, const T* weight, T* y, int64_t rows, int64_t cols, float eps, hipStream_t stream) {
   constexpr int most = 32 / WIDTH;  // 32 elements a thread
+  const int64_t packs = cols / WIDTH;
   const dim3 grid(static_cast<unsigned>(rows));
-  const int64_t needed = (cols / WIDTH + kThreads - 1) / kThreads;
-  if (needed == 1) {
-    norm_in_registers<T, WIDTH, 1><<<grid, dim3(kThreads), 0, stream>>>(x, weight, y, cols, eps);
-  } else if (needed == 2) {
-    norm_in_registers<T, WIDTH, 2><<<grid, dim3(kThreads), 0, stream>>>(x, weight, y, cols, eps);
-  } else if (needed <= most) {
-    norm_in_registers<T, WIDTH, most><<<grid, dim3(kThreads), 0, stream>>>(x, weight, y, cols, eps);
+  const dim3 block(threads_for(packs));
+  if (packs <= 16) {
+    const dim3 shared_grid(static_cast<unsigned>((rows * 16 + kThreads - 1) / kThreads));
+    norm_short_rows<T, WIDTH, 16><<<shared_grid, dim3(kThreads), 0, stream>>>(x, weight, y, rows, cols, eps);
+  } else if (packs <= 32) {
+    const dim3 shared_grid(static_cast<unsigned>((rows * 32 + kThreads - 1) / kThreads));
+    norm_short_rows<T, WIDTH, 32><<<shared_grid, dim3(kThreads), 0, stream>>>(x, weight, y, rows, cols, eps);
+  } else if (packs <= kThreads) {
+    norm_in_registers<T, WIDTH, 1><<<grid, block, 0, stream>>>(x, weight, y, cols, eps);
+  } else if (packs <= 2 * kThreads) {
+    norm_in_registers<T, WIDTH, 2><<<grid, block, 0, stream>>>(x, weight, y, cols, eps);
+  } else if (packs <= most * kThreads) {
+    norm_in_registers<T, WIDTH, most><<<grid, block, 0, stream>>>(x, weight, y, cols, eps);
   } else {
-    norm_twice_read<T, WIDTH><<<grid, dim3(kThreads), 0, stream>>>(x, weight, y, cols, eps);
+    norm_twice_read<T, WIDTH><<<grid, block, 0, stream>>>(x, weight, y, cols, eps);
   }
 }
 

@@ -22,7 +22,7 @@ template <>
 __device__ __hip_bfloat16 from_float<__hip_bfloat16>(float value) { return __float2bfloat16(value); }
 
 // Works with waves of 32 and of 64 lanes: the warp size is asked at run time.
-constexpr int kThreads = 256;
+constexpr int kThreads = 256;  // the most a block has
 constexpr int kMostWaves = kThreads / 32;
 
 struct Sum {
@@ -32,9 +32,10 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
+// One value from `lanes` neighbouring threads of a wave, for each of them.
 template <class Op>
-__device__ float reduce_wave(float value, Op op) {
-  for (int distance = warpSize / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor(value, distance));
+__device__ float reduce_lanes(float value, int lanes, Op op) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor(value, distance));
   return value;
 }
 
@@ -42,11 +43,12 @@ __device__ float reduce_wave(float value, Op op) {
 template <class Op>
 __device__ float reduce_block(float value, Op op) {
   __shared__ float of_wave[kMostWaves];
-  value = reduce_wave(value, op);
+  value = reduce_lanes(value, warpSize, op);
+  if (blockDim.x <= warpSize) return value;
   if (threadIdx.x % warpSize == 0) of_wave[threadIdx.x / warpSize] = value;
   __syncthreads();
   float result = of_wave[0];
-  for (int wave = 1; wave < kThreads / warpSize; ++wave) result = op(result, of_wave[wave]);
+  for (int wave = 1; wave < blockDim.x / warpSize; ++wave) result = op(result, of_wave[wave]);
   __syncthreads();  // before the next reduction overwrites it
   return result;
 }
@@ -65,20 +67,56 @@ bool is_aligned(const T* pointer, int64_t cols) {
   return reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && cols % kWidest<T> == 0;
 }
 
-// The row stays in registers between its one reading and its one writing: PACKS packs a thread.
+// Short rows: LANES neighbouring threads a row, one pack each.
+template <class T, int WIDTH, int LANES>
+__global__ void __launch_bounds__(kThreads) softmax_of_short_rows(const T* __restrict__ x, T* __restrict__ y, int64_t rows, int64_t cols) {
+  using Packed = Pack<T, WIDTH>;
+  const int64_t row = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) / LANES;
+  const int64_t at = (row * cols) / WIDTH + threadIdx.x % LANES;
+  const bool is_mine = row < rows && threadIdx.x % LANES < cols / WIDTH;
+  float values[WIDTH];
+  float largest = -INFINITY;
+  if (is_mine) {
+    const Packed pack = reinterpret_cast<const Packed*>(x)[at];
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      values[j] = to_float(pack.at[j]);
+      largest = fmaxf(largest, values[j]);
+    }
+  }
+  largest = reduce_lanes(largest, LANES, Max());
+  float sum = 0.0f;
+  if (is_mine) {
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      values[j] = __expf(values[j] - largest);
+      sum += values[j];
+    }
+  }
+  const float scale = 1.0f / reduce_lanes(sum, LANES, Sum());
+  if (is_mine) {
+    Packed pack;
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) pack.at[j] = from_float<T>(values[j] * scale);
+    reinterpret_cast<Packed*>(y)[at] = pack;
+  }
+}
+
+// The row stays in registers between its one reading and its one writing: up to PACKS packs a thread.
 template <class T, int WIDTH, int PACKS>
 __global__ void __launch_bounds__(kThreads) softmax_in_registers(const T* __restrict__ x, T* __restrict__ y, int64_t cols) {
   using Packed = Pack<T, WIDTH>;
   const Packed* in = reinterpret_cast<const Packed*>(x + blockIdx.x * cols);
   Packed* out = reinterpret_cast<Packed*>(y + blockIdx.x * cols);
   const int packs = static_cast<int>(cols / WIDTH);
+  const int first = threadIdx.x;
+  const int stride = blockDim.x;
   float values[PACKS][WIDTH];
   float largest = -INFINITY;
 #pragma unroll
   for (int i = 0; i < PACKS; ++i) {
-    const int at = threadIdx.x + i * kThreads;
-    if (at >= packs) break;
-    const Packed pack = in[at];
+    if (first + i * stride >= packs) break;
+    const Packed pack = in[first + i * stride];
 #pragma unroll
     for (int j = 0; j < WIDTH; ++j) {
       values[i][j] = to_float(pack.at[j]);
@@ -89,7 +127,7 @@ __global__ void __launch_bounds__(kThreads) softmax_in_registers(const T* __rest
   float sum = 0.0f;
 #pragma unroll
   for (int i = 0; i < PACKS; ++i) {
-    if (threadIdx.x + i * kThreads >= packs) break;
+    if (first + i * stride >= packs) break;
 #pragma unroll
     for (int j = 0; j < WIDTH; ++j) {
       values[i][j] = __expf(values[i][j] - largest);
@@ -99,12 +137,11 @@ __global__ void __launch_bounds__(kThreads) softmax_in_registers(const T* __rest
   const float scale = 1.0f / reduce_block(sum, Sum());
 #pragma unroll
   for (int i = 0; i < PACKS; ++i) {
-    const int at = threadIdx.x + i * kThreads;
-    if (at >= packs) break;
+    if (first + i * stride >= packs) break;
     Packed pack;
 #pragma unroll
     for (int j = 0; j < WIDTH; ++j) pack.at[j] = from_float<T>(values[i][j] * scale);
-    out[at] = pack;
+    out[first + i * stride] = pack;
   }
 }
 
@@ -139,19 +176,27 @@ __global__ void __launch_bounds__(kThreads) softmax_online(const T* __restrict__
   }
 }
 
+// A block of 64, 128 or 256 threads a row, as the row needs; rows of at most 32 packs share blocks.
+unsigned threads_for(int64_t packs) { return packs <= 64 ? 64 : packs <= 128 ? 128 : kThreads; }
+
 template <class T, int WIDTH>
 void launch_packs(const T* x, T* y, int64_t rows, int64_t cols, hipStream_t stream) {
   constexpr int most = 32 / WIDTH;  // 32 elements a thread
+  const int64_t packs = cols / WIDTH;
   const dim3 grid(static_cast<unsigned>(rows));
-  const int64_t needed = (cols / WIDTH + kThreads - 1) / kThreads;
-  if (needed == 1) {
-    softmax_in_registers<T, WIDTH, 1><<<grid, dim3(kThreads), 0, stream>>>(x, y, cols);
-  } else if (needed == 2) {
-    softmax_in_registers<T, WIDTH, 2><<<grid, dim3(kThreads), 0, stream>>>(x, y, cols);
-  } else if (needed <= most) {
-    softmax_in_registers<T, WIDTH, most><<<grid, dim3(kThreads), 0, stream>>>(x, y, cols);
+  const dim3 block(threads_for(packs));
+  if (packs <= 8) {
+    softmax_of_short_rows<T, WIDTH, 8><<<dim3(static_cast<unsigned>((rows * 8 + kThreads - 1) / kThreads)), dim3(kThreads), 0, stream>>>(x, y, rows, cols);
+  } else if (packs <= 32) {
+    softmax_of_short_rows<T, WIDTH, 32><<<dim3(static_cast<unsigned>((rows * 32 + kThreads - 1) / kThreads)), dim3(kThreads), 0, stream>>>(x, y, rows, cols);
+  } else if (packs <= kThreads) {
+    softmax_in_registers<T, WIDTH, 1><<<grid, block, 0, stream>>>(x, y, cols);
+  } else if (packs <= 2 * kThreads) {
+    softmax_in_registers<T, WIDTH, 2><<<grid, block, 0, stream>>>(x, y, cols);
+  } else if (packs <= most * kThreads) {
+    softmax_in_registers<T, WIDTH, most><<<grid, block, 0, stream>>>(x, y, cols);
   } else {
-    softmax_online<T, WIDTH><<<grid, dim3(kThreads), 0, stream>>>(x, y, cols);
+    softmax_online<T, WIDTH><<<grid, block, 0, stream>>>(x, y, cols);
   }
 }
 
