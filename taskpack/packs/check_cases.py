@@ -10,6 +10,7 @@ from typing import Any
 from taskpack.runtime.draw import DrawFailed, draw_values
 from taskpack.runtime.expressions import SIZES
 
+from .check_files import check_path
 from .check_op import OpCheck, inputs, is_scalar_value, tensors
 from .expressions import Expression, ExpressionError, parse
 from .findings import Finding
@@ -95,7 +96,7 @@ def check_files_fit(subject: OpSubject) -> Iterator[Finding]:
     """P052: a file holds exactly the tensor that each case wants."""
     for tensor, path in inputs(subject):
         file = tensor.init.file
-        if file is None or not (subject.folder / file.path).is_file():
+        if file is None or any(check_path(subject.folder, file.path, ())):
             continue
         has = (subject.folder / file.path).stat().st_size
         sizes = [expression for where, expression in _sizes(subject) if where[:3] == path and "shape" in where]

@@ -50,7 +50,11 @@ def check_entry(folder: FilePath, file: str, name: str, path: Path) -> Iterator[
 
 
 def _check_definition(folder: FilePath, file: str, name: str, path: Path, parameters: Collection[str] | None) -> Iterator[Finding]:
-    tree = _functions((folder / file).read_bytes())
+    source = folder / file
+    if source.stat().st_size > _LARGEST_SOURCE:
+        yield Finding("P044", path, f"`{file}` is larger than {_LARGEST_SOURCE >> 20} MiB")
+        return
+    tree = _functions(source.read_bytes())
     if isinstance(tree, SyntaxError):
         place = Elsewhere(file, tree.lineno or 1, tree.offset or 1, (tree.text or "").rstrip("\n"))
         yield Finding("P044", path, f"`{file}` is not Python: {tree.msg}", elsewhere=place)
@@ -80,8 +84,6 @@ def _unknown_parameters(function: ast.FunctionDef, parameters: Collection[str] |
 @lru_cache(maxsize=256)
 def _functions(content: bytes) -> tuple[dict[str, ast.FunctionDef], frozenset[str], list[str]] | SyntaxError:
     """The functions at a file's top level, other names that are bound there, and its lines."""
-    if len(content) > _LARGEST_SOURCE:
-        return SyntaxError("it is larger than 4 MiB")
     try:
         text = content.decode()
         with warnings.catch_warnings():

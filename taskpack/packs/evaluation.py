@@ -87,12 +87,7 @@ def _connected(sides: list[ast.expr], values: Mapping[str, Any], *, decisive: bo
     """
     is_unknown = False
     for side in sides:
-        try:
-            value = evaluate(side, values)
-        except ExpressionError:
-            if not is_unknown:
-                raise
-            value = UNKNOWN
+        value = _perhaps(side, values) if is_unknown else evaluate(side, values)
         if value is UNKNOWN:
             is_unknown = True
         elif bool(value) is decisive:
@@ -100,12 +95,20 @@ def _connected(sides: list[ast.expr], values: Mapping[str, Any], *, decisive: bo
     return UNKNOWN if is_unknown else not decisive
 
 
+def _perhaps(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """The value of what may never be reached: there an error is only one more thing that is not known."""
+    try:
+        return evaluate(node, values)
+    except ExpressionError:
+        return UNKNOWN
+
+
 def _compared(node: ast.Compare, values: Mapping[str, Any]) -> Any:
     """A chain holds if each of its links does; as in Python, nothing is evaluated after a link that does not hold."""
     is_unknown = False
     left = evaluate(node.left, values)
     for op, side in zip(node.ops, node.comparators, strict=True):
-        right = evaluate(side, values)
+        right = _perhaps(side, values) if is_unknown else evaluate(side, values)
         holds = _apply(node, _OPERATORS[type(op)], left, right)
         if holds is UNKNOWN:
             is_unknown = True

@@ -26,6 +26,7 @@ _ERRORS = """# Mistakes in packs
 `taskpack check` reports all of them at once, as `file:line:column: error[code]: message`. Warnings do not fail a check.
 Each example below is a test.
 """
+_ELEMENTS = grammar.SUMMARY.partition(", and the functions")[0].replace("+ - * / // % **", "`+ - * / // % **`")
 _MADE = "<!-- Made by `make generate` from taskpack/packs; edit that. -->\n"
 
 
@@ -130,7 +131,13 @@ def _expressions_page() -> str:
     return f"""# Expressions
 
 Sizes, costs, constraints and the like are expressions: a small subset of Python's, checked when the pack is checked and compiled
-into the harness. There are {grammar.SUMMARY}.
+into the harness. There are {_ELEMENTS}, and these functions:
+
+| function | value |
+| --- | --- |
+{rows}
+
+Names stand for what the op declares:
 
 | name of | type | may stand in |
 | --- | --- | --- |
@@ -139,10 +146,6 @@ into the harness. There are {grammar.SUMMARY}.
 | flag | condition | every expression; `1 if causal else 0` makes a number of it |
 | scalar | number or condition | every expression |
 | input, inout | tensor | `invariants`, and `derive` of an input declared after it |
-
-| function | value |
-| --- | --- |
-{rows}
 
 - Sizes are whole numbers: `//` and `ceil_div` give them, `/` does not.
 - Arithmetic and comparisons work on tensors element by element; a condition wants a number of them (`last(offsets) == tokens`).

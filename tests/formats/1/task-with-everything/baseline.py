@@ -1,0 +1,2 @@
+def everything(x, offsets, total, causal, gain):
+    raise NotImplementedError
