@@ -1,0 +1,88 @@
+"""A harness in a process of its own: its events as they come, its result at the end, its refusals as errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from taskpack.errors import Exit, IntegrityError, TargetAbsent, TaskpackError, UsageError
+
+Event = dict[str, Any]
+
+_REFUSALS: dict[int, type[TaskpackError]] = {Exit.USAGE: UsageError, Exit.NOT_FOUND: TargetAbsent, Exit.INTEGRITY: IntegrityError}
+_PATIENCE_S = 20
+"""After an interruption, for the harness to end its workers."""
+
+
+class HarnessError(RuntimeError):
+    """A harness ended in a way that it must never end in: a bug of ours."""
+
+
+def require_torch() -> None:
+    """Raises TargetAbsent where this Python cannot judge."""
+    if not sys.platform.startswith("linux"):
+        raise TargetAbsent(f"judging needs Linux, and this is {sys.platform}", hint="`taskpack check` and `taskpack build` work here")
+    if importlib.util.find_spec("torch") is None:
+        raise TargetAbsent(f"judging needs PyTorch, and {sys.executable} has none", hint="pip install 'taskpack[run]'")
+
+
+def judge(harness: Path, options: Sequence[str], listen: Callable[[Event], None]) -> tuple[dict[str, Any], int]:
+    """The result and the exit code (0 or 1) of a harness; `listen` hears every event meanwhile. Raises what its refusal means."""
+    result: dict[str, Any] | None = None
+    with tempfile.TemporaryFile() as words:
+        reader, writer = os.pipe()
+        command = [sys.executable, str(harness), *options, "--events-fd", str(writer)]
+        with os.fdopen(reader, "rb") as stream:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words, pass_fds=[writer])
+            os.close(writer)
+            with _ended(process):
+                for event in _events(stream):
+                    result = event["result"] if event["event"] == "result" else result
+                    listen(event)
+                code = process.wait()
+        if code == Exit.INTERRUPTED:
+            raise KeyboardInterrupt
+        if code not in (Exit.OK, Exit.FAILED) or result is None:
+            raise _refusal(code, _tail(words))
+    return result, code
+
+
+def _events(stream: IO[bytes]) -> Iterator[Event]:
+    for line in stream:
+        yield json.loads(line)
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """No harness outlives the command; it is given time to take its own workers down."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _refusal(code: int, words: str) -> Exception:
+    if code in _REFUSALS:
+        lines = [line for line in words.splitlines() if line.startswith("error: ")] or words.splitlines()[-1:] or ["error: no reason given"]
+        return _REFUSALS[code](lines[-1].removeprefix("error: "))
+    return HarnessError(f"the harness ended with {code}\n\n{words}")
+
+
+def _tail(words: IO[bytes]) -> str:
+    size = words.seek(0, os.SEEK_END)
+    words.seek(max(0, size - 8192))
+    return words.read().decode(errors="replace")

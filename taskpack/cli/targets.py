@@ -1,0 +1,81 @@
+"""Which target a task is built for and judged on: the one that was named, or the device that this machine has."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from taskpack.errors import UsageError
+from taskpack.packs.shelf import Shelf
+from taskpack.packs.suggest import did_you_mean
+from taskpack.packs.target import Recognise, TargetPack
+from taskpack.packs.task import TaskPack
+from taskpack.runtime.languages import EXECUTION
+
+AUTO = "auto"
+CPU = "targets/cpu"
+_NAMESPACE = "targets"
+
+_NODES = ("dev/nvidiactl", "dev/kfd", "dev/dri/renderD*")
+"""Device files of the drivers; without any there is no need to start torch in order to ask."""
+
+_ASK = """
+import json, torch
+found = None
+if torch.cuda.is_available():
+    p = torch.cuda.get_device_properties(0)
+    found = {"device": "hip" if torch.version.hip else "cuda", "name": p.name, "arch": getattr(p, "gcnArchName", ""), "capability": f"{p.major}.{p.minor}"}
+elif hasattr(torch, "xpu") and torch.xpu.is_available():
+    found = {"device": "xpu", "name": torch.xpu.get_device_name(0), "arch": "", "capability": ""}
+print(json.dumps(found))
+"""
+
+
+def choose_target(word: str, task: TaskPack, shelf: Shelf) -> str:
+    """The name of a target pack. `auto` is the GPU of this machine where the task's languages run on it, and otherwise the CPU."""
+    if word != AUTO:
+        return _named(word, shelf)
+    gpu = _find_gpu()
+    if gpu is None:
+        return CPU
+    languages = {task.task.baseline.language, task.task.candidate.as_side(task.task.baseline).language}
+    if not all(gpu["device"] in EXECUTION.get(language, {}) for language in languages):
+        return CPU
+    for name in shelf.names():
+        if name.startswith(f"{_NAMESPACE}/"):
+            target = shelf.fetch(name).document
+            if isinstance(target, TargetPack) and target.target.device == gpu["device"] and _fits(target.target.recognise, gpu):
+                return name
+    raise UsageError(f"no target describes this machine's {gpu['name']}", hint="judge on the CPU with `--target cpu`, or write a target pack for the device")
+
+
+def _named(word: str, shelf: Shelf) -> str:
+    name = word if "/" in word else f"{_NAMESPACE}/{word}"
+    known = [each for each in shelf.names() if each.startswith(f"{_NAMESPACE}/")]
+    if shelf.find(name) is None:
+        short = [each.partition("/")[2] for each in known]
+        raise UsageError(f"there is no target `{word}`", hint=did_you_mean(word, short) or f"targets: {AUTO}, {', '.join(short)}")
+    found = shelf.fetch(name)
+    if found.kind != "target":
+        raise UsageError(f"`{name}` is of the kind `{found.kind}`, not a target")
+    return name
+
+
+@functools.cache
+def _find_gpu() -> dict[str, Any] | None:
+    """What torch says of the first GPU; asked in a process of its own, for it takes seconds and keeps the device open."""
+    if not any(next(Path("/").glob(node), None) for node in _NODES):
+        return None
+    asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=False)
+    return json.loads(asked.stdout) if asked.returncode == 0 else None  # no torch: nothing can be run on a GPU either
+
+
+def _fits(wanted: Recognise, gpu: dict[str, Any]) -> bool:
+    names = [part.casefold() in gpu["name"].casefold() for part in wanted.name_contains]
+    architectures = [gpu["arch"].split(":")[0] == part for part in wanted.gcn_arch]
+    capabilities = [gpu["capability"] == part for part in wanted.compute_capability]
+    return all(any(claims) for claims in (names, architectures, capabilities) if claims)

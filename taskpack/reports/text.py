@@ -1,0 +1,144 @@
+"""A run's result as text for people: verdicts, failed cases, timings. Pure functions of the result's JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Result = Mapping[str, Any]
+
+_MOST_CASES = 8
+_MOST_LOG_LINES = 24
+_PAINT = {"pass": "\x1b[32m", "fail": "\x1b[1;31m", "inconclusive": "\x1b[33m", "skip": "\x1b[2m"}
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def render_result(result: Result, *, colour: bool = False, width: int = 120) -> str:
+    """Everything that a person wants to know of one run; ends in a newline."""
+    head = f"{result['task']} {result['version']} on {result['target']} ({result['execution']})"
+    blocks = [[f"{_BOLD}{head}{_PLAIN}" if colour else head], _gates(result, colour, width), _other_failures(result, width), _log(result), _timings(result)]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def render_summary(results: Iterable[Result | tuple[str, str]], *, colour: bool = False) -> str:
+    """One line for each of several runs; a pack that could not be run is given as its name and the reason."""
+    rows = [_summary_row(result, colour) for result in results]
+    return "\n".join(_align([("task", *_SUMMARY_GATES, "speedup"), *rows], right=())) + "\n"
+
+
+_SUMMARY_GATES = ("compile", "correct", "general", "fast")
+
+
+def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, ...]:
+    if isinstance(result, tuple):
+        name, reason = result
+        return (name, "error", *[""] * (len(_SUMMARY_GATES) - 1), reason)
+    verdicts = {gate["gate"]: gate["verdict"] for gate in result["gates"]}
+    return (result["task"], *(_painted(verdicts.get(gate, ""), colour) for gate in _SUMMARY_GATES), _interval(result["speedup"], "geomean"))
+
+
+def _gates(result: Result, colour: bool, width: int) -> list[str]:
+    head = ("gate", "verdict", "cases", "time", "reason")
+    rows = [
+        (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), f"{gate['seconds']:.1f} s", gate["reason"]) for gate in result["gates"]
+    ]
+    return _align([head, *rows], right=(2, 3), width=width)
+
+
+def _passed(result: Result, gate: str) -> str:
+    """`7/8`: cases that passed, of those that were judged."""
+    verdicts: dict[str, set[str]] = {}
+    rows = (timing for timing in result["timing"] if not timing["unseen"]) if gate == "fast" else (case for case in result["cases"] if case["gate"] == gate)
+    for row in rows:
+        verdicts.setdefault(row["case"], set()).add(row["verdict"])
+    judged = [found for found in verdicts.values() if found != {"skip"}]
+    return f"{sum(found == {'pass'} for found in judged)}/{len(judged)}" if judged else ""
+
+
+def _other_failures(result: Result, width: int) -> list[str]:
+    """Failed and skipped cases besides each gate's first, which its reason names."""
+    named: set[str] = set()
+    rows: list[tuple[str, ...]] = []
+    for case in result["cases"]:
+        if case["verdict"] == "pass":
+            continue
+        if case["verdict"] == "fail" and case["gate"] not in named:
+            named.add(case["gate"])
+            continue
+        distribution = "" if case["distribution"] == "declared" else f", {case['distribution']}"
+        values = ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in case["values"].items())
+        rows.append((case["gate"], case["verdict"], f"{case['case']} ({values}{distribution})", case["reason"]))
+    if not rows:
+        return []
+    lines = _align([("gate", "verdict", "also", "reason"), *rows[:_MOST_CASES]], right=(), width=width)
+    return [*lines, f"… and {len(rows) - _MOST_CASES} more"] if len(rows) > _MOST_CASES else lines
+
+
+def _log(result: Result) -> list[str]:
+    """What the compiler or the candidate itself said, where a gate failed."""
+    log = result["testimony"].get("log", "").rstrip().splitlines()
+    if not log or all(gate["verdict"] in ("pass", "skip") for gate in result["gates"]):
+        return []
+    more = [f"  … and {len(log) - _MOST_LOG_LINES} more lines"] if len(log) > _MOST_LOG_LINES else []
+    return ["said by the candidate, or by its compiler:", *(f"  {_harmless(line)}" for line in log[:_MOST_LOG_LINES]), *more]
+
+
+def _harmless(line: str) -> str:
+    """Without characters that steer a terminal: the words are a stranger's."""
+    return "".join(character if character.isprintable() else " " for character in line)
+
+
+def _timings(result: Result) -> list[str]:
+    if not result["timing"]:
+        return []
+    rows = [("case", "baseline", "candidate", "speedup", "")]
+    for timing in result["timing"]:
+        note = "unseen, not scored" if timing["unseen"] else ""
+        if timing["speedup"] is None:
+            rows.append((timing["case"], "", "", timing["verdict"], timing["reason"]))
+        else:
+            rows.append((timing["case"], _microseconds(timing["baseline_us"]), _microseconds(timing["candidate_us"]), _interval(timing, "speedup"), note))
+    if result["speedup"]:
+        rows.append(("all scored", "", "", _interval(result["speedup"], "geomean"), "geometric mean, 95 % interval"))
+    return _align(rows, right=(1, 2))
+
+
+def _microseconds(time: float) -> str:
+    """Three significant digits, in µs or, from ten milliseconds on, in ms."""
+    if time >= 10_000:
+        return f"{time / 1000:.{1 if time < 100_000 else 0}f} ms"
+    return f"{time:.{2 if time < 10 else 1 if time < 100 else 0}f} µs"
+
+
+def _interval(numbers: Mapping[str, float] | None, middle: str) -> str:
+    return f"{numbers[middle]:.2f}x ({numbers['low']:.2f}–{numbers['high']:.2f})" if numbers else ""
+
+
+def _painted(verdict: str, colour: bool) -> str:
+    return f"{_PAINT[verdict]}{verdict}{_PLAIN}" if colour and verdict in _PAINT else verdict
+
+
+def _align(rows: Sequence[tuple[str, ...]], *, right: tuple[int, ...], width: int = 0) -> list[str]:
+    """Columns two spaces apart; with a width, the last column is wrapped below itself."""
+    widths = [max(_length(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    lines = []
+    for row in rows:
+        cells = [_pad(cell, widths[column], column in right) for column, cell in enumerate(row[:-1])]
+        start = "  ".join(cells) + "  "
+        room = width - _length(start)
+        last = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) if room >= 20 else [row[-1]]
+        lines += [(start + (last[0] if last else "")).rstrip(), *(" " * _length(start) + line for line in last[1:])]
+    return lines
+
+
+def _pad(cell: str, width: int, right: bool) -> str:
+    space = " " * (width - _length(cell))
+    return space + cell if right else cell + space
+
+
+def _length(cell: str) -> int:
+    """What a terminal shows of it."""
+    for paint in (*_PAINT.values(), _BOLD, _PLAIN):
+        cell = cell.replace(paint, "")
+    return len(cell)
