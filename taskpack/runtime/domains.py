@@ -122,7 +122,7 @@ class Worker:
             raise self._fail(f"printed more than {self._allowance.output_mib} MiB")
 
     def _watch_memory(self) -> None:
-        if isolation.resident_bytes(self.process.keeper) > self._allowance.memory_mib << 20:
+        if isolation.uses_more_memory(self.process.keeper, self._allowance.memory_mib << 20):
             raise self._fail(f"used more than {self._allowance.memory_mib} MiB of memory")
 
     def _death(self) -> str:

@@ -154,17 +154,23 @@ def kill_descendants(patience_s: float = 10.0) -> dict[int, int]:
     return statuses
 
 
-def resident_bytes(pid: int) -> int:
-    """Anonymous and shared-memory pages of a process and its descendants; file pages (libraries) are the machine's."""
-    return sum(_resident_bytes(each) for each in (pid, *descendants(pid)))
+def uses_more_memory(pid: int, limit_bytes: int) -> bool:
+    """Whether a process and its descendants hold more anonymous and shared-memory pages; file pages (libraries) are the machine's.
+
+    Resident sizes are cheap to read but count pages that forks share once for each, so they only say when to look closer.
+    """
+    tree = (pid, *descendants(pid))
+    if sum(_kilobytes(f"/proc/{each}/status", ("RssAnon:", "RssShmem:")) for each in tree) <= limit_bytes >> 10:
+        return False
+    return sum(_kilobytes(f"/proc/{each}/smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for each in tree) > limit_bytes >> 10
 
 
-def _resident_bytes(pid: int) -> int:
+def _kilobytes(table: str, rows: tuple[str, ...]) -> int:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
+        lines = Path(table).read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:  # it has ended
         return 0
-    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
+    return sum(int(line.split()[1]) for line in lines if line.startswith(rows))
 
 
 def scrub_environment(scratch: Path) -> None:

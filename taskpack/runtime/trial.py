@@ -50,9 +50,9 @@ class Trial:
     def __enter__(self) -> Trial:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for worker in (self._reference, *self._sides.values()):
-            if worker.is_alive:
+            if worker.is_alive and kind is None:  # else a request may be outstanding, and the run ends
                 with suppress(Answered, WorkerFailed):  # the worker's next request fails with the same words
                     worker.ask("release", self.question.call_s, binding=self.binding)
         for arenas in (self._inputs, self._expected, *self._outputs.values()):
