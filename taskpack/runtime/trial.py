@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -143,19 +143,17 @@ class Trial:
     def _compare(self, side: str, name: str, index: int) -> compare.Comparison:
         arena = self._outputs[side][name]
         is_untouched = name not in self._inputs and arena.is_untouched(index)
-        actual, expected = arena.tensor(index).clone(), self._expected[name].tensor(index)
-        if actual.dtype == torch.bool:
-            actual = _strict_bool(actual, expected)
+        found, expected = arena.tensor(index), self._expected[name].tensor(index)
+        # A copy, as the worker may still write. Copying bools as such would make any byte a 0 or 1.
+        actual = _strict_bool(found.view(torch.uint8).clone(), expected) if found.dtype == torch.bool else found.clone()
         argument = self.question.tensor(name)
         if argument["count"] is not None:
             rows = int(self._expected[argument["count"]].tensor(index))
             if not 0 <= rows <= (actual.shape[0] if actual.dim() else 0):
                 raise PackFault(f"the reference counts {rows} rows of `{name}`, which holds {list(actual.shape)}")
             actual, expected = actual[:rows], expected[:rows]
-        found = compare.compare(actual, expected, self._bounds[name], argument["compare"] == "exact")
-        if is_untouched and not found.is_equal:
-            return compare.Comparison(**{**found.__dict__, "reason": "was never written"})
-        return found
+        observed = compare.compare(actual, expected, self._bounds[name], argument["compare"] == "exact")
+        return replace(observed, reason="was never written") if is_untouched and not observed.is_equal else observed
 
     def _ordered(self, arenas: Mapping[str, Arena]) -> list[tuple[str, Arena]]:
         """In-outs first, then outputs: the order in which references return them."""
@@ -209,7 +207,6 @@ def _is_clearly_right(actual: torch.Tensor, expected: torch.Tensor, bound: toler
     return bool(((actual - expected).abs_() <= allowed).all())  # false for NaN
 
 
-def _strict_bool(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+def _strict_bool(byte: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     """A bool is the byte 0 or 1; any other byte counts as wrong."""
-    byte = actual.view(torch.uint8)
     return torch.where(byte > 1, expected == 0, byte == 1)
