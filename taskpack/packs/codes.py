@@ -16,7 +16,8 @@ class Code:
 
 CODES: dict[str, Code] = {
     "P001": Code(
-        "not TOML", "The file is no TOML 1.0 in UTF-8, or larger than 1 MiB. The first place where it stops being TOML is shown; nothing else is checked."
+        "not TOML",
+        "The file is no TOML 1.0 in UTF-8, or larger than 256 KiB, or nested too deep. The first such place is shown; nothing else is checked.",
     ),
     "P002": Code("format", "`format = 1` stands at the top and says which version of this file format the pack is written in."),
     "P003": Code("kind", "`[pack] kind` says what the pack holds; the kind decides which other tables may follow."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from taskpack.errors import Diagnostic
 
@@ -13,7 +13,13 @@ _BOLD, _RED, _YELLOW, _CYAN, _PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x
 
 def render_diagnostic(diagnostic: Diagnostic, *, colour: bool = False) -> str:
     """`file:line:column: error[P012]: message`, the line with a caret below it, and the hint; ends in a newline."""
-    d = diagnostic
+    d = replace(
+        diagnostic,
+        file=_printable(diagnostic.file),
+        message=_printable(diagnostic.message),
+        hint=_printable(diagnostic.hint),
+        source_line=_printable(diagnostic.source_line),
+    )
     word, paint = ("warning", _YELLOW) if d.is_warning else ("error", _RED)
     place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
     head = f"{_painted(place, _BOLD, colour)}: {_painted(f'{word}[{d.code}]', paint, colour)}: {d.message}\n"
@@ -39,6 +45,11 @@ def _excerpt(d: Diagnostic, paint: str, colour: bool) -> str:
     indent = "".join("\t" if character == "\t" else " " * _width(character) for character in before)
     caret = "^" * max(1, sum(map(_width, marked)))
     return f"{gutter}{d.source_line}\n{' ' * (len(gutter) - 2)}| {indent}{_painted(caret, paint, colour)}\n"
+
+
+def _printable(text: str) -> str:
+    """Without control characters: a stranger's pack does not get to steer the terminal."""
+    return "".join(character if character.isprintable() or character == "\t" else "\ufffd" for character in text)
 
 
 def _width(character: str) -> int:

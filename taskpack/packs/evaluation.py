@@ -72,7 +72,7 @@ def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
 
 
 def _apply(node: ast.expr, function: Callable[..., Any], *given: Any) -> Any:
-    if any(value is UNKNOWN for value in given):
+    if UNKNOWN in given:
         return UNKNOWN
     try:
         return function(*given)

@@ -16,6 +16,7 @@ from .findings import Finding, Page, overlaps, without_repeats
 from .header import Pack
 from .kinds import KINDS, Document, Kind
 from .meaning import Parts, check_meaning
+from .names import FILE
 from .op import OpPack
 from .salvage import Salvaged, frozen, salvage
 from .suggest import did_you_mean
@@ -23,9 +24,11 @@ from .target import TargetPack
 from .task import TaskPack
 from .wording import describe, word_errors
 
-FILE = "pack.toml"
+__all__ = ["FILE", "FORMAT", "Loaded", "load_pack"]
+
 FORMAT = 1
-_LARGEST = 1 << 20
+_LARGEST = 256 << 10
+_DEEPEST = 32
 
 
 @dataclass(frozen=True)
@@ -78,22 +81,11 @@ def load_pack(path: Path) -> Loaded:
     return Loaded(file.parent, file, document, page.text, diagnostics)
 
 
-def read_name(folder: Path) -> str | None:
-    """What the pack in `folder` calls itself, without checking it; None where that cannot be read."""
-    try:
-        raw = tomli.loads((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    header = raw.get("pack")
-    name = header.get("name") if isinstance(header, dict) else None
-    return name if isinstance(name, str) else None
-
-
 def _parse(file: Path, content: bytes) -> tuple[Page, dict[str, Any]]:
     """The text and its TOML; raises PackInvalid with the first place that is not TOML."""
     name = file.as_posix()
     if len(content) > _LARGEST:
-        raise PackInvalid((Diagnostic(name, 0, 0, "P001", f"the file is larger than {_LARGEST >> 20} MiB"),))
+        raise PackInvalid((Diagnostic(name, 0, 0, "P001", f"the file is larger than {_LARGEST >> 10} KiB"),))
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -101,13 +93,26 @@ def _parse(file: Path, content: bytes) -> tuple[Page, dict[str, Any]]:
         raise PackInvalid((Diagnostic(name, line, 1, "P001", f"not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}"),)) from None
     page = Page(name, text.replace("\r\n", "\n"))
     try:
-        return page, tomli.loads(page.text)
+        raw = tomli.loads(page.text)
     except tomli.TOMLDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
         found = Finding("P001", (), message, _toml_hint(text, error))
         raise PackInvalid((page.at(min(error.pos, len(page.text)), 1, found),)) from None
     except (ValueError, RecursionError) as error:
-        raise PackInvalid((Diagnostic(name, 1, 1, "P001", f"it cannot be read: {error}"),)) from None
+        raise PackInvalid((Diagnostic(name, 0, 0, "P001", f"it cannot be read: {error}"),)) from None
+    if _is_too_deep(raw):
+        raise PackInvalid((Diagnostic(name, 0, 0, "P001", f"tables and lists are nested more than {_DEEPEST} deep"),))
+    return page, raw
+
+
+def _is_too_deep(raw: dict[str, Any]) -> bool:
+    """Whether walking through the document could exhaust the stack."""
+    level: list[object] = [raw]
+    for _ in range(_DEEPEST):
+        level = [item for value in level if isinstance(value, dict | list) for item in (value.values() if isinstance(value, dict) else value)]
+        if not level:
+            return False
+    return True
 
 
 def _toml_hint(text: str, error: tomli.TOMLDecodeError) -> str:

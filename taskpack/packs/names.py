@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import keyword
 import re
+from pathlib import Path
 
 from .grammar import FUNCTIONS
 
+FILE = "pack.toml"
+"""What makes a folder a pack."""
 PACK_NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 """`namespace/name`."""
 PART_LENGTH = 64
@@ -32,6 +35,19 @@ RESERVED = frozenset((*keyword.kwlist, *FUNCTIONS, *(function.python for functio
 def is_pack_name(text: str) -> bool:
     """Whether `text` is `namespace/name`, each part at most 64 characters."""
     return bool(re.match(PACK_NAME, text)) and text.isascii() and "\n" not in text and all(len(part) <= PART_LENGTH for part in text.split("/"))
+
+
+def read_name(folder: Path) -> str | None:
+    """What the pack in `folder` calls itself, without checking it; None where that cannot be read."""
+    import tomli
+
+    try:
+        raw = tomli.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    header = raw.get("pack")
+    name = header.get("name") if isinstance(header, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def is_case_id(text: str) -> bool:

@@ -12,6 +12,10 @@ from .header import CaseId, Identifier, PackFile, Text, Value, Words
 from .inits import Init
 from .names import FLOATING
 
+MOST_NAMES = 64
+"""Of each kind: far more than any kernel has, and few enough that a stranger's pack cannot keep the checker busy."""
+MOST_CASES = 256
+
 Scale = Literal["small", "full"]
 Edge = Literal["ties", "constant-rows", "near-zero", "large-offset", "denormals"]
 Size = int | Text
@@ -23,7 +27,7 @@ class Tensor(Words):
 
     name: Identifier
     """Its name in arguments and expressions."""
-    shape: tuple[Size, ...]
+    shape: Annotated[tuple[Size, ...], Field(max_length=8)]
     """Sizes, outermost first; `[]` is a single element."""
     dtype: Text
     """A dtype variable of `[op.dtypes]`, or a dtype."""
@@ -177,27 +181,27 @@ class Op(Words):
     """Dtype variables, each with the dtypes that it may be."""
     flags: Mapping[Identifier, str] = Field(default_factory=dict)
     """Booleans, each with what it means."""
-    inputs: tuple[Input, ...] = Field((), alias="input")
+    inputs: tuple[Input, ...] = Field((), alias="input", max_length=MOST_NAMES)
     """Tensors that are read."""
-    inouts: tuple[Input, ...] = Field((), alias="inout")
+    inouts: tuple[Input, ...] = Field((), alias="inout", max_length=MOST_NAMES)
     """Tensors that are read and overwritten."""
-    outputs: tuple[Output, ...] = Field((), alias="output")
+    outputs: tuple[Output, ...] = Field((), alias="output", max_length=MOST_NAMES)
     """Tensors that are computed."""
-    scalars: tuple[Scalar, ...] = Field((), alias="scalar")
+    scalars: tuple[Scalar, ...] = Field((), alias="scalar", max_length=MOST_NAMES)
     """Numbers passed by value."""
     world: World = World.model_construct()
     cost: Cost | None = None
     tolerance: Tolerance = Tolerance.model_construct()
-    constraints: tuple[Text, ...] = ()
+    constraints: tuple[Text, ...] = Field((), max_length=MOST_NAMES)
     """Expressions over dimensions, flags, dtypes and scalars that every case meets."""
-    invariants: tuple[Text, ...] = ()
+    invariants: tuple[Text, ...] = Field((), max_length=MOST_NAMES)
     """Expressions over generated tensors, too, that every drawn input meets."""
     generator: Text | None = None
     """`file.py:function` that is given the dimensions, flags, scalars and `seed` that it names,
     and returns a dict with the inputs whose init is `{ generator = true }`."""
-    cases: tuple[Case, ...] = Field((), alias="case")
+    cases: tuple[Case, ...] = Field((), alias="case", max_length=MOST_CASES)
     """Configurations that everybody sees."""
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[Unseen, ...] = Field((), max_length=MOST_NAMES)
     """Rules for configurations that nobody sees."""
 
     def scope(self) -> dict[str, Type]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from taskpack import resources
 from taskpack.errors import NotFound, UsageError
 
-from .load import FILE, Loaded, load_pack, read_name
-from .names import is_pack_name
+from .names import FILE, is_pack_name, read_name
 from .suggest import did_you_mean
 from .versions import parse_requirement, parse_version
+
+if TYPE_CHECKING:
+    from .load import Loaded
 
 
 class VersionRefused(NotFound):
@@ -61,6 +64,9 @@ class Shelf:
         return sorted(name for name in found if is_pack_name(name))
 
     def _load(self, folder: Path) -> Loaded:
+        # Late, as names are looked up where pydantic would take too long to start.
+        from .load import load_pack
+
         if folder not in self._loaded:
             self._loaded[folder] = load_pack(folder)
         return self._loaded[folder]

@@ -126,8 +126,10 @@ def _range(key: str, error: ErrorDetails) -> str:
             return f"`{key}` is empty"
         case "string_too_long":
             return f"`{key}` is longer than {context['max_length']} characters"
-        case "too_long":
+        case "too_long" if key == "range":
             return f"`{key}` wants two numbers, lowest and highest"
+        case "too_long":
+            return f"`{key}` holds more than {context['max_length']}"
         case "finite_number":
             return f"`{key}` must be a finite number"
         case _:

@@ -40,3 +40,9 @@ def test_data():
     assert json.loads(json.dumps(data)) == data
     assert data["severity"] == "error"
     assert (data["file"], data["line"], data["column"], data["code"]) == ("pack.toml", 10, 8, "P012")
+
+
+def test_nothing_steers_the_terminal():
+    nasty = Diagnostic("p\x1b[2J", 1, 1, "P031", "unknown name `\x1b]0;x\x07`", "h\u202e", 'a = "\x1b"', 3)
+    assert "\x1b" not in render_diagnostic(nasty)
+    assert "\u202e" not in render_diagnostic(nasty)

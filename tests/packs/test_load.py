@@ -1,5 +1,6 @@
 """Loading: what is refused at once, places in odd spellings, and that one mistake is not told twice."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from taskpack.errors import NotFound, PackInvalid
-from taskpack.packs.load import load_pack, read_name
+from taskpack.packs.load import load_pack
+from taskpack.packs.names import read_name
 from taskpack.packs.op import OpPack
 
 from .samples import OP, TASK, write_pack
@@ -51,6 +53,8 @@ def test_nothing_there(tmp_path):
         b"a = " + b"[" * 10_000,
         b"a = " + b"9" * 10_000,
         b"format = 1" + b"\n" * (1 << 20),
+        b"a = " + b"[" * 80 + b"]" * 80,
+        b"a." * 60 + b"b = 1",
         b"format = 1\n[pack]\nkind = 'op'\n[[op]]",
         b"format = 1\n[pack]\nkind = 'op'\n[op]\ninput = [1, 'x', {}]\ncase = {}\nunseen = [[]]",
         b"format = 1\n[pack]\nkind = 'task'\n[pack.dependencies]\nx = 1\n[task]\nbaseline = 1\nop = 2",
@@ -131,6 +135,17 @@ def test_other_ways_to_define_a_reference(tmp_path, line):
 def test_warnings_do_not_refuse(tmp_path):
     loaded = load_pack(write_pack(tmp_path, OP, ('scale = "small"\nrows = {', 'scale = "small"\ncount = 7\nrows = {')))
     assert [(warning.code, warning.is_warning) for warning in loaded.warnings] == [("P067", True)]
+
+
+def test_a_hostile_pack_is_checked_in_a_moment(tmp_path):
+    long = " + ".join(["rows * cols"] * 30)
+    constraints = ", ".join(f'"{long} > {index}"' for index in range(63))
+    cases = "".join(f'[[op.case]]\nid = "c{index}"\nrows = 1\ncols = 1\nT = "float32"\n' for index in range(255))
+    tables = "".join('[[op.unseen]]\nrows = { range = [1, 2] }\ncols = 1\nT = "float32"\n' for _ in range(60))
+    folder = write_pack(tmp_path, OP, ('"rows > 0"', f'{constraints}, "rows > 9"'), ("[[op.unseen]]", f"{cases}{tables}[[op.unseen]]"))
+    start = time.process_time()
+    assert len(_codes(folder)) > 200
+    assert time.process_time() - start < 20
 
 
 def test_read_name(tmp_path):

@@ -1,5 +1,8 @@
 """Packs by name: roots, shadowing, versions, suggestions."""
 
+import subprocess
+import sys
+
 import pytest
 
 from taskpack.errors import NotFound, PackInvalid, UsageError
@@ -96,3 +99,8 @@ def test_locate(tmp_path, monkeypatch):
         locate_pack(str(tmp_path / "empty"), shelf)
     with pytest.raises(NotFound):
         locate_pack("ops/scales", shelf)
+
+
+def test_looking_up_a_name_starts_no_pydantic():
+    code = "import sys; from taskpack.packs.shelf import open_shelf; open_shelf().names(); print('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
