@@ -134,13 +134,13 @@ def _called(role: str, side: Baseline) -> dict[str, str]:
         f"{role}_files": json.dumps(side.files),
         f"{role}_entry": side.entry,
         f"{role}_arguments": json.dumps(side.arguments),
-        f"{role}_style": side.style if side.style != "destination" else "",
+        f"{role}_style": side.style,
     }
 
 
 def _toml_text(text: str) -> str:
     """The inside of a TOML string, whose escapes are those of JSON."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return json.dumps(text, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
 
 
 def _symbol(name: str) -> str:

@@ -66,18 +66,10 @@ class _Verbs(click.Group):
         with _closed_pipe():
             try:
                 return int(super().invoke(ctx) or 0)
-            except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            except (click.exceptions.Exit, BrokenPipeError):
                 raise
-            except KeyboardInterrupt:
-                return _say("interrupted", "", Exit.INTERRUPTED)
-            except PackInvalid as invalid:
-                return _say_invalid(invalid)
-            except TaskpackError as error:
-                return _say(error.message, error.hint, error.exit_code)
-            except Exception as bug:  # noqa: BLE001  the boundary: whatever gets here is a bug of ours
-                from .bugs import write_log
-
-                return _say(f"a bug of taskpack: {type(bug).__name__}: {bug}", f"the details are in {write_log(bug)}, laid out as an issue", Exit.BUG)
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the boundary
+                return _word(error)
 
 
 @contextmanager
@@ -92,18 +84,32 @@ def _closed_pipe() -> Iterator[None]:
         raise click.exceptions.Exit(Exit.CLOSED_PIPE) from None
 
 
+def _word(error: BaseException) -> int:
+    """Says on stderr what went wrong; returns the exit code."""
+    match error:
+        case KeyboardInterrupt() | click.Abort():
+            return _say("interrupted", "", Exit.INTERRUPTED)
+        case PackInvalid():
+            from taskpack.packs.diagnostics import render_diagnostics
+
+            click.echo(render_diagnostics(error.diagnostics, colour=True), err=True)
+            return _say(error.message, "", error.exit_code)
+        case TaskpackError():
+            return _say(error.message, error.hint, error.exit_code)
+        case click.ClickException():
+            context = getattr(error, "ctx", None)
+            return _say(error.format_message().rstrip("."), f"`{context.command_path} --help`" if context else "", Exit.USAGE)
+        case _:
+            from .bugs import write_log
+
+            return _say(f"a bug of taskpack: {type(error).__name__}: {error}", f"the details are in {write_log(error)}, laid out as an issue", Exit.BUG)
+
+
 def _say(message: str, hint: str, code: Exit) -> int:
     click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
     if hint:
         click.echo(f"\n{click.style('hint', fg='cyan')}: {hint}", err=True)
     return code
-
-
-def _say_invalid(invalid: PackInvalid) -> int:
-    from taskpack.packs.diagnostics import render_diagnostics
-
-    click.echo(render_diagnostics(invalid.diagnostics, colour=True), err=True)
-    return _say(invalid.message, "", invalid.exit_code)
 
 
 def _choose_colour(ctx: click.Context, _: click.Parameter, choice: str) -> None:
@@ -137,11 +143,6 @@ def main() -> NoReturn:
     """The console script: runs a verb and exits with its code."""
     try:
         code = root.main(prog_name="taskpack", standalone_mode=False)
-    except click.UsageError as error:
-        help_of = error.ctx.command_path if error.ctx else "taskpack"
-        code = _say(error.format_message().rstrip("."), f"`{help_of} --help`", Exit.USAGE)
-    except click.ClickException as error:
-        code = _say(error.format_message(), "", Exit.USAGE)
-    except (click.Abort, KeyboardInterrupt):
-        code = _say("interrupted", "", Exit.INTERRUPTED)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the boundary, for what happens before a verb is called
+        code = _word(error)
     sys.exit(code)
