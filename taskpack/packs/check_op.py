@@ -55,7 +55,7 @@ def check_names(subject: OpSubject) -> Iterator[Finding]:
 def check_reference(subject: OpSubject) -> Iterator[Finding]:
     """P040 to P045 for the reference and the generator."""
     op = subject.op
-    values = {*op.dims, *op.flags, *(scalar.name for scalar in op.scalars), *subject.lost}
+    values = {*subject.scope()}
     yield from check_function(subject.folder, op.reference, ("op", "reference"), values | {tensor.name for tensor in op.given()})
     if op.generator is not None:
         yield from check_function(subject.folder, op.generator, ("op", "generator"), values | {"seed"})

@@ -65,8 +65,8 @@ CODES: dict[str, Code] = {
     "P044": Code("not Python", "The file cannot be parsed as Python."),
     "P045": Code(
         "unknown parameter",
-        "References and generators are called by keyword, with what they name as parameters: inputs (references only), dimensions, flags and scalars "
-        "(and `seed`, for generators).",
+        "References and generators are called by keyword, with what they name as parameters: inputs (references only), "
+        "dimensions, dtype variables, flags and scalars (and `seed`, for generators).",
     ),
     "P050": Code("nothing to compute", "An op has at least one output or inout."),
     "P051": Code("one init", "`init` holds exactly one key, which says how the values are made."),

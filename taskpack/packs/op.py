@@ -171,8 +171,8 @@ class Op(Words):
     """`[op]`: what must be computed."""
 
     reference: Text
-    """`file.py:function`, a torch function that computes in float64. Its parameters name the inputs, dimensions, flags and scalars that it wants;
-    it returns the final inouts, then the outputs."""
+    """`file.py:function`, a torch function that computes in float64. Its parameters name the inputs, dimensions, dtype variables, flags and
+    scalars that it wants; it returns the final inouts, then the outputs."""
     doc: str = ""
     """What is computed, in prose."""
     dims: Mapping[Identifier, str] = Field(default_factory=dict)
@@ -197,7 +197,7 @@ class Op(Words):
     invariants: tuple[Text, ...] = Field((), max_length=MOST_NAMES)
     """Expressions over generated tensors, too, that every drawn input meets."""
     generator: Text | None = None
-    """`file.py:function` that is given the dimensions, flags, scalars and `seed` that it names,
+    """`file.py:function` that is given the dimensions, dtype variables, flags, scalars and `seed` that it names,
     and returns a dict with the inputs whose init is `{ generator = true }`."""
     cases: tuple[Case, ...] = Field((), alias="case", max_length=MOST_CASES)
     """Configurations that everybody sees."""

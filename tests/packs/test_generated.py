@@ -8,6 +8,7 @@ import pytest
 import tomli
 
 from taskpack.packs.codes import CODES
+from taskpack.packs.generate import generate
 from taskpack.packs.kinds import KINDS
 from taskpack.packs.names import FUNCTION
 from taskpack.packs.reference_pages import pages
@@ -26,6 +27,14 @@ def test_schemas_are_fresh(kind):
 @pytest.mark.parametrize("name", ["kinds.md", "expressions.md", "errors.md", *(f"{kind}.md" for kind in KINDS)])
 def test_pages_are_fresh(name):
     assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == pages(ROOT / "tests" / "bad")[name], "run `make generate`"
+
+
+def test_generate_writes_both(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "bad").symlink_to(ROOT / "tests" / "bad")
+    generate(tmp_path)
+    assert (tmp_path / "schemas" / "op.schema.json").read_bytes() == (ROOT / "schemas" / "op.schema.json").read_bytes()
+    assert (tmp_path / "docs" / "reference" / "op.md").read_bytes() == (ROOT / "docs" / "reference" / "op.md").read_bytes()
 
 
 def test_write_schemas(tmp_path):

@@ -137,6 +137,7 @@ def test_warnings_do_not_refuse(tmp_path):
     assert [(warning.code, warning.is_warning) for warning in loaded.warnings] == [("P067", True)]
 
 
+@pytest.mark.slow
 def test_a_hostile_pack_is_checked_in_a_moment(tmp_path):
     long = " + ".join(["rows * cols"] * 30)
     constraints = ", ".join(f'"{long} > {index}"' for index in range(63))
