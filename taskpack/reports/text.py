@@ -41,7 +41,7 @@ def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, .
 def _gates(result: Result, colour: bool, width: int) -> list[str]:
     head = ("gate", "verdict", "cases", "time", "reason")
     rows = [
-        (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), f"{gate['seconds']:.1f} s", gate["reason"]) for gate in result["gates"]
+        (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), f"{gate['seconds']:.1f} s", _harmless(gate["reason"])) for gate in result["gates"]
     ]
     return _align([head, *rows], right=(2, 3), width=width)
 
@@ -68,7 +68,7 @@ def _other_failures(result: Result, width: int) -> list[str]:
             continue
         distribution = "" if case["distribution"] == "declared" else f", {case['distribution']}"
         values = ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in case["values"].items())
-        rows.append((case["gate"], case["verdict"], f"{case['case']} ({values}{distribution})", case["reason"]))
+        rows.append((case["gate"], case["verdict"], f"{case['case']} ({values}{distribution})", _harmless(case["reason"])))
     if not rows:
         return []
     lines = _align([("gate", "verdict", "also", "reason"), *rows[:_MOST_CASES]], right=(), width=width)
@@ -84,9 +84,9 @@ def _log(result: Result) -> list[str]:
     return ["said by the candidate, or by its compiler:", *(f"  {_harmless(line)}" for line in log[:_MOST_LOG_LINES]), *more]
 
 
-def _harmless(line: str) -> str:
-    """Without characters that steer a terminal: the words are a stranger's."""
-    return "".join(character if character.isprintable() else " " for character in line)
+def _harmless(words: str) -> str:
+    """Without characters that steer a terminal: the words may be a stranger's."""
+    return "".join(character if character.isprintable() else " " for character in words)
 
 
 def _timings(result: Result) -> list[str]:
@@ -96,7 +96,7 @@ def _timings(result: Result) -> list[str]:
     for timing in result["timing"]:
         note = "unseen, not scored" if timing["unseen"] else ""
         if timing["speedup"] is None:
-            rows.append((timing["case"], "", "", timing["verdict"], timing["reason"]))
+            rows.append((timing["case"], "", "", timing["verdict"], _harmless(timing["reason"])))
         else:
             rows.append((timing["case"], _microseconds(timing["baseline_us"]), _microseconds(timing["candidate_us"]), _interval(timing, "speedup"), note))
     if result["speedup"]:

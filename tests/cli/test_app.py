@@ -104,11 +104,13 @@ def test_an_error_keeps_its_exit_code(error: type[BaseException], code: int) -> 
 
 
 def test_ctrl_c() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time, taskpack.cli.subjects as s\ns.find_subjects = lambda words: (print('here', flush=True), time.sleep(60))\n"
-         "sys.argv = ['taskpack', 'check']\nfrom taskpack.cli.app import main; main()"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    script = (
+        "import sys, time, taskpack.cli.subjects as s\n"
+        "s.find_subjects = lambda words: (print('here', flush=True), time.sleep(60))\n"
+        "sys.argv = ['taskpack', 'check']\n"
+        "from taskpack.cli.app import main; main()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stdout.readline() == "here\n"
     process.send_signal(signal.SIGINT)
