@@ -6,6 +6,7 @@ import argparse
 import json
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,9 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
         return _complain("terminated", 128 + signal.SIGTERM)
     except BrokenPipeError:
         return 141
+    except Exception:  # noqa: BLE001  the boundary: what is left is a bug of ours
+        traceback.print_exc()
+        return BUG
 
 
 def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:

@@ -112,6 +112,7 @@ class _Parent:
     def serve(self, judge: int, languages: tuple[str, ...], device: str) -> NoReturn:
         isolation.ignore_signals()
         isolation.adopt_orphans()
+        self._close_others()
         try:
             for name in languages:
                 with contextlib.suppress(ImportError):  # the judge asks `missing` itself, and says what to install
@@ -123,6 +124,14 @@ class _Parent:
                 self._fork_keeper(*request)
         finally:
             self._end()
+
+    def _close_others(self) -> None:
+        """Leaves no descriptor of the judge's for a worker to find, in /proc, at its forebears: only where our own last words go."""
+        silence = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1):
+            os.dup2(silence, number)
+        os.closerange(3, self.control.fileno())
+        os.closerange(self.control.fileno() + 1, 65536)
 
     def _fork_keeper(self, request: dict[str, object], ends: list[int]) -> None:
         with contextlib.suppress(ChildProcessError):
