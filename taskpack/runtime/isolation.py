@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 import types
 import zipimport
@@ -26,9 +27,9 @@ _SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = 442, -100, 0x8000, 
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 
-_KEPT = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "CC", "CXX", "LD_LIBRARY_PATH", "PYTHONHASHSEED", "PYTHONWARNINGS", "TRITON_INTERPRET"})
+_KEPT = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "CC", "CXX", "LD_LIBRARY_PATH", "PYTHONHASHSEED", "PYTHONWARNINGS"})
 _KEPT |= {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"}
-_KEPT_PREFIXES = ("LC_", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_", "CUDA_", "HIP_", "ROCM_", "ROCR_", "HSA_", "ZE_", "ONEAPI_", "NVIDIA_")
+_KEPT_PREFIXES = ("LC_", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_", "CUDA_", "HIP_", "ROCM_", "ROCR_", "HSA_", "ZE_", "ONEAPI_", "NVIDIA_", "TRITON_")
 
 
 class _MountAttributes(ctypes.Structure):
@@ -185,6 +186,7 @@ def scrub_environment(scratch: Path) -> None:
         if start and end > start:
             ctypes.memset(start, 0, end - start)
     os.environ.update(kept)
+    tempfile.tempdir = None  # it remembers the judge's
 
 
 def forget_harness() -> None:

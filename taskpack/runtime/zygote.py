@@ -75,13 +75,12 @@ class Zygote:
 def start(root: Path, hidden: tuple[Path, ...], languages: tuple[str, ...], device: str, forget: Callable[[], None]) -> Zygote:
     """Forks the warm parent. The caller must not have run a torch operation or drawn a secret; `forget` clears, in the child, what the caller's frames hold."""
     control, theirs = socket.socketpair()
-    judge = os.getpid()
     pid = os.fork()
     if not pid:
         with _last_words():
             control.close()
             forget()
-            _Parent(theirs, root, hidden).serve(judge, languages, device)
+            _Parent(theirs, root, hidden).serve(languages, device)
     theirs.close()
     hello = protocol.receive(control)
     if hello is None:
@@ -109,7 +108,7 @@ class _Parent:
     hidden: tuple[Path, ...]
     level: str = isolation.PROCESS
 
-    def serve(self, judge: int, languages: tuple[str, ...], device: str) -> NoReturn:
+    def serve(self, languages: tuple[str, ...], device: str) -> NoReturn:
         isolation.ignore_signals()
         isolation.adopt_orphans()
         self._close_others()
@@ -119,7 +118,7 @@ class _Parent:
                     language(name).preload(device)
             isolation.forget_harness()
             self.level = self._strongest_level()
-            protocol.send(self.control, {"isolation": self.level, "judge": judge})
+            protocol.send(self.control, {"isolation": self.level})
             while request := protocol.receive(self.control):
                 self._fork_keeper(*request)
         finally:
