@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 import click
 
 from taskpack import __version__
-from taskpack.errors import Exit, PackInvalid, TaskpackError, UsageError
+from taskpack.errors import Exit, UsageError
+
+from .wording import say_error
 
 VERBS = {
     "new": "taskpack.cli.new",
@@ -69,7 +71,7 @@ class _Verbs(click.Group):
             except (click.exceptions.Exit, BrokenPipeError):
                 raise
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the boundary
-                return _word(error)
+                return say_error(error)
 
 
 @contextmanager
@@ -82,34 +84,6 @@ def _closed_pipe() -> Iterator[None]:
         # Python flushes stdout once more at its end, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.exceptions.Exit(Exit.CLOSED_PIPE) from None
-
-
-def _word(error: BaseException) -> int:
-    """Says on stderr what went wrong; returns the exit code."""
-    match error:
-        case KeyboardInterrupt() | click.Abort():
-            return _say("interrupted", "", Exit.INTERRUPTED)
-        case PackInvalid():
-            from taskpack.packs.diagnostics import render_diagnostics
-
-            click.echo(render_diagnostics(error.diagnostics, colour=True), err=True)
-            return _say(error.message, "", error.exit_code)
-        case TaskpackError():
-            return _say(error.message, error.hint, error.exit_code)
-        case click.ClickException():
-            context = getattr(error, "ctx", None)
-            return _say(error.format_message().rstrip("."), f"`{context.command_path} --help`" if context else "", Exit.USAGE)
-        case _:
-            from .bugs import write_log
-
-            return _say(f"a bug of taskpack: {type(error).__name__}: {error}", f"the details are in {write_log(error)}, laid out as an issue", Exit.BUG)
-
-
-def _say(message: str, hint: str, code: Exit) -> int:
-    click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
-    if hint:
-        click.echo(f"\n{click.style('hint', fg='cyan')}: {hint}", err=True)
-    return code
 
 
 def _choose_colour(ctx: click.Context, _: click.Parameter, choice: str) -> None:
@@ -144,5 +118,5 @@ def main() -> NoReturn:
     try:
         code = root.main(prog_name="taskpack", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the boundary, for what happens before a verb is called
-        code = _word(error)
+        code = say_error(error)
     sys.exit(code)

@@ -10,6 +10,8 @@ import click
 
 from taskpack.errors import Diagnostic, Exit, PackInvalid
 
+from .places import shown
+
 if TYPE_CHECKING:
     from taskpack.packs.shelf import Shelf
 
@@ -22,7 +24,7 @@ def command(packs: tuple[str, ...], as_json: bool) -> int:
 
     Nothing of a pack is executed. Exits 1 if there is an error; warnings alone exit 0.
     """
-    from .subjects import find_subjects, shown
+    from .subjects import find_subjects
 
     subjects = find_subjects(packs)
     found = {shown(folder): _findings(folder, subjects.shelf) for folder in subjects.folders}
@@ -35,9 +37,8 @@ def command(packs: tuple[str, ...], as_json: bool) -> int:
 
 def _findings(folder: Path, shelf: Shelf) -> tuple[Diagnostic, ...]:
     from taskpack.packs.check import check_pack
-    from taskpack.packs.load import FILE, load_pack
-
-    from .subjects import shown
+    from taskpack.packs.load import load_pack
+    from taskpack.packs.names import FILE
 
     try:
         return check_pack(load_pack(Path(shown(folder)) / FILE), shelf)

@@ -8,6 +8,8 @@ import click
 
 from taskpack.errors import Exit
 
+from .places import shown
+
 
 @click.command("new")
 @click.argument("family")
@@ -21,8 +23,6 @@ def command(family: str, name: str, op: str | None, folder: Path | None) -> int:
     """
     from taskpack.packs.shelf import open_shelf
     from taskpack.scaffold import scaffold
-
-    from .subjects import shown
 
     place = folder or Path(name)
     taken = scaffold(family, name, place, open_shelf(), op=op)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import Any
+from typing import Any, Self
 
 import click
 
 
 class Progress:
-    """Hears a harness's events."""
+    """Hears a harness's events while the `with` block lasts."""
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -18,7 +18,15 @@ class Progress:
         self._gate = ""
         self._cases = 0
 
-    def __call__(self, event: dict[str, Any]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Takes the live line away."""
+        if self._is_live:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def hear(self, event: dict[str, Any]) -> None:
         match event["event"]:
             case "note":
                 self._show(event["text"])
@@ -30,11 +38,6 @@ class Progress:
                 self._show(f"{self._gate}: {event['case']} ({self._cases} judged)")
             case "gate" if not self._is_live:
                 click.echo(f"{self._label}: {event['gate']} {event['verdict']} ({event['seconds']:.1f} s)", err=True)
-
-    def close(self) -> None:
-        """Takes the live line away."""
-        if self._is_live:
-            click.echo("\r\x1b[K", nl=False, err=True)
 
     def _show(self, words: str) -> None:
         if self._is_live:

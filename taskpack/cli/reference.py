@@ -25,7 +25,7 @@ def render() -> str:
 
 
 def _section(title: str, command: click.Command, parent: click.Context | None = None) -> list[str]:
-    context = click.Context(command, info_name=title.rpartition(" ")[2], parent=parent, max_content_width=_WIDTH, terminal_width=_WIDTH)
+    context = click.Context(command, info_name=title.rpartition(" ")[2], parent=parent, terminal_width=_WIDTH, help_option_names=["-h", "--help"])
     return [f"## {title}", "", "```text", inspect.cleandoc(command.get_help(context)), "```", ""]
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import tomli
+
 from taskpack.errors import UsageError
-from taskpack.packs.load import FILE
+from taskpack.packs.names import FILE
 from taskpack.packs.shelf import Shelf, find_packs, locate_pack, open_shelf
 
 
@@ -19,6 +21,17 @@ class Subjects:
     shelf: Shelf
 
 
+def find_tasks(words: Iterable[str]) -> Subjects:
+    """The tasks among what `words` name; other packs are passed over. Raises UsageError where there is none."""
+    named = tuple(words)
+    found = find_subjects(named)
+    tasks = tuple(folder for folder in found.folders if _kind(folder) in ("task", None))
+    if not tasks:
+        kinds = ", ".join(sorted({f"`{kind}`" for folder in found.folders if (kind := _kind(folder))}))
+        raise UsageError(f"there is no task among {' '.join(named) or 'the packs here'}, only packs of the kind {kinds}", hint="only tasks are built and run")
+    return Subjects(tasks, found.shelf)
+
+
 def find_subjects(words: Iterable[str]) -> Subjects:
     """Every pack that `words` name; without any, the one in the current folder. Raises UsageError and NotFound."""
     named = tuple(words)
@@ -28,12 +41,6 @@ def find_subjects(words: Iterable[str]) -> Subjects:
     found = [folder for word in named or (".",) for folder in _folders(word, shipped)]
     folders = tuple(dict.fromkeys(found))
     return Subjects(folders, open_shelf(_neighbourhoods(folders), explicit=folders))
-
-
-def shown(path: Path) -> str:
-    """A path as its reader would type it: relative where it lies below the current folder."""
-    full, here = path.resolve(), Path.cwd()
-    return full.relative_to(here).as_posix() if full.is_relative_to(here) else str(full)
 
 
 def _folders(word: str, shelf: Shelf) -> list[Path]:
@@ -48,3 +55,13 @@ def _folders(word: str, shelf: Shelf) -> list[Path]:
 def _neighbourhoods(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Where packs beside those packs stand: a pack may depend on its neighbour."""
     return tuple(dict.fromkeys(folder.resolve().parent for folder in folders))
+
+
+def _kind(folder: Path) -> str | None:
+    """What the pack says that it is; None where that cannot be read, so that whoever loads it reports why."""
+    try:
+        header = tomli.loads((folder / FILE).read_text(encoding="utf-8")).get("pack")
+    except (OSError, ValueError, RecursionError):
+        return None
+    kind = header.get("kind") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None

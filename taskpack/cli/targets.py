@@ -7,14 +7,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taskpack.errors import UsageError
 from taskpack.packs.shelf import Shelf
 from taskpack.packs.suggest import did_you_mean
-from taskpack.packs.target import Recognise, TargetPack
-from taskpack.packs.task import TaskPack
-from taskpack.runtime.languages import EXECUTION
+
+if TYPE_CHECKING:
+    from taskpack.packs.target import Recognise
 
 AUTO = "auto"
 CPU = "targets/cpu"
@@ -35,34 +35,42 @@ print(json.dumps(found))
 """
 
 
-def choose_target(word: str, task: TaskPack, shelf: Shelf) -> str:
-    """The name of a target pack. `auto` is the GPU of this machine where the task's languages run on it, and otherwise the CPU."""
+def choose_target(word: str, task: Path, shelf: Shelf) -> str:
+    """The name of a target pack for the task in that folder. `auto` is the GPU of this machine where the task's languages run on it, and otherwise the CPU."""
     if word != AUTO:
         return _named(word, shelf)
     gpu = _find_gpu()
-    if gpu is None:
-        return CPU
-    languages = {task.task.baseline.language, task.task.candidate.as_side(task.task.baseline).language}
-    if not all(gpu["device"] in EXECUTION.get(language, {}) for language in languages):
-        return CPU
-    for name in shelf.names():
-        if name.startswith(f"{_NAMESPACE}/"):
-            target = shelf.fetch(name).document
-            if isinstance(target, TargetPack) and target.target.device == gpu["device"] and _fits(target.target.recognise, gpu):
-                return name
-    raise UsageError(f"no target describes this machine's {gpu['name']}", hint="judge on the CPU with `--target cpu`, or write a target pack for the device")
+    return _of_gpu(gpu, task, shelf) if gpu else CPU
 
 
 def _named(word: str, shelf: Shelf) -> str:
     name = word if "/" in word else f"{_NAMESPACE}/{word}"
-    known = [each for each in shelf.names() if each.startswith(f"{_NAMESPACE}/")]
     if shelf.find(name) is None:
-        short = [each.partition("/")[2] for each in known]
+        short = [each.partition("/")[2] for each in _targets(shelf)]
         raise UsageError(f"there is no target `{word}`", hint=did_you_mean(word, short) or f"targets: {AUTO}, {', '.join(short)}")
-    found = shelf.fetch(name)
-    if found.kind != "target":
-        raise UsageError(f"`{name}` is of the kind `{found.kind}`, not a target")
     return name
+
+
+def _targets(shelf: Shelf) -> list[str]:
+    return [name for name in shelf.names() if name.startswith(f"{_NAMESPACE}/")]
+
+
+def _of_gpu(gpu: dict[str, Any], folder: Path, shelf: Shelf) -> str:
+    from taskpack.packs.load import load_pack
+    from taskpack.packs.target import TargetPack
+    from taskpack.packs.task import TaskPack
+    from taskpack.runtime.languages import EXECUTION
+
+    task = load_pack(folder).document
+    if isinstance(task, TaskPack):
+        sides = (task.task.baseline, task.task.candidate.as_side(task.task.baseline))
+        if not all(gpu["device"] in EXECUTION.get(side.language, {}) for side in sides):
+            return CPU
+    for name in _targets(shelf):
+        target = shelf.fetch(name).document
+        if isinstance(target, TargetPack) and target.target.device == gpu["device"] and _fits(target.target.recognise, gpu):
+            return name
+    raise UsageError(f"no target describes this machine's {gpu['name']}", hint="judge on the CPU with `--target cpu`, or write a target pack for the device")
 
 
 @functools.cache

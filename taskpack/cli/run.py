@@ -1,0 +1,148 @@
+"""`taskpack run`: builds what is not built yet, judges a candidate, shows the verdicts and keeps them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from taskpack.errors import TaskpackError, UsageError
+
+from .places import made_folder, shown
+from .wording import say_error
+
+if TYPE_CHECKING:
+    from taskpack.packs.shelf import Shelf
+
+RESULT = "result.json"
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What the command line says, for every task alike."""
+
+    candidate: Path | None
+    target: str
+    seed: str | None
+    is_quick: bool
+
+    def words(self) -> list[str]:
+        """As the harness wants them."""
+        candidate = ["--candidate", str(self.candidate.resolve())] if self.candidate else []
+        seed = ["--seed", self.seed] if self.seed else []
+        return [*candidate, *seed, *(["--quick"] if self.is_quick else [])]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of one task: its result, or why there is none."""
+
+    code: int
+    folder: Path
+    result: Result | None = None
+    kept: Path | None = None
+    reason: str = ""
+
+
+@click.command("run")
+@click.argument("packs", nargs=-1, metavar="[PACKS]...")
+@click.option("--candidate", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the candidate's files. Default: the task's own start.")
+@click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
+@click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
+@click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON: one object, or a list where several tasks are meant.")
+def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, as_json: bool) -> int:
+    """Judge a candidate by the gates compile, correct, general and fast.
+
+    Builds the harness first where it is not up to date. Exits 0 if every gate passed or was left out for a stated reason, 1 if one did not. Of
+    several tasks all are judged, and the worst exit code is returned. Results are kept in .taskpack/runs/ of the pack.
+    """
+    from .judging import require_torch
+    from .subjects import find_tasks
+
+    require_torch()
+    subjects = find_tasks(packs)
+    if candidate is not None and len(subjects.folders) != 1:
+        raise UsageError(f"--candidate is for one task, and {len(subjects.folders)} were named")
+    options = _Options(candidate, target, seed, quick)
+    outcomes = []
+    for folder in subjects.folders:
+        outcome = _try(folder, subjects.shelf, options, is_alone=len(subjects.folders) == 1)
+        outcomes.append(outcome)
+        if not as_json:
+            _show(outcome)
+    _conclude(outcomes, as_json)
+    return max(outcome.code for outcome in outcomes)
+
+
+def _try(folder: Path, shelf: Shelf, options: _Options, *, is_alone: bool) -> _Outcome:
+    """Judges one task; where it is one of several, what stops it does not stop the others."""
+    try:
+        return _judge(folder, shelf, options)
+    except TaskpackError as error:
+        if is_alone:
+            raise
+        return _Outcome(say_error(error), folder, reason=error.message)
+
+
+def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
+    from taskpack.packs.names import read_name
+
+    from .building import build
+    from .judging import judge
+    from .progress import Progress
+
+    built = build(folder, options.target, shelf)
+    with Progress(read_name(folder) or shown(folder)) as progress:
+        result, code = judge(built.path, options.words(), progress.hear)
+    return _Outcome(code, folder, result, _keep(result, folder))
+
+
+def _keep(result: Result, folder: Path) -> Path:
+    """Writes the result into a folder of its own, named by the time and the candidate: `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    runs = made_folder(folder) / "runs"
+    runs.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=runs, prefix=".") as scratch:
+        (Path(scratch) / "run").mkdir()
+        (Path(scratch) / "run" / RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return _put(Path(scratch) / "run", runs / f"{moment}-{result['digests']['candidate'].partition(':')[2][:8]}")
+
+
+def _put(made: Path, wanted: Path) -> Path:
+    """Two runs of the same second have different names."""
+    for number in itertools.count(2):
+        try:
+            return made.rename(wanted)
+        except OSError:
+            if not wanted.exists():
+                raise
+            wanted = wanted.with_name(f"{wanted.name.partition('.')[0]}.{number}")
+    raise AssertionError
+
+
+def _show(outcome: _Outcome) -> None:
+    from taskpack.reports.text import render_result
+
+    if outcome.result and outcome.kept:
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(render_result(outcome.result, colour=True, width=max(width, 72)))
+        click.echo(f"kept in {shown(outcome.kept)}", err=True)
+
+
+def _conclude(outcomes: list[_Outcome], as_json: bool) -> None:
+    from taskpack.reports.text import render_summary
+
+    if as_json:
+        results = [outcome.result or {"format": 1, "kind": "error", "task": shown(outcome.folder), "reason": outcome.reason} for outcome in outcomes]
+        click.echo(json.dumps(results if len(results) > 1 else results[0], indent=1, ensure_ascii=False))
+    elif len(outcomes) > 1:
+        click.echo(render_summary([outcome.result or (shown(outcome.folder), outcome.reason) for outcome in outcomes], colour=True), nl=False)
