@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harnesses import FILES, Warm, make_plan, without, write_harness
@@ -13,7 +14,7 @@ CHEATS = Path(__file__).parents[1] / "cheats"
 GATES = ("compile", "correct", "general", "fast")
 
 
-def read(name: str) -> tuple[dict[str, str], dict[str, str]]:
+def read(name: str) -> tuple[dict[str, Any], dict[str, str]]:
     folder = CHEATS / name
     told = tomllib.loads((folder / "cheat.toml").read_text(encoding="utf-8"))
     return told, {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.name != "cheat.toml"}
@@ -28,7 +29,7 @@ def test_cheat(name: str, warm: Warm, tmp_path: Path) -> None:
         pytest.importorskip("triton")
     assert FILES[told["language"]] in files
     plan = make_plan(told["language"])
-    plan["limits"] = {"compile_s": 60, "call_s": 2, "memory_mib": 1024, "output_mib": 4}
+    plan["limits"] = {"compile_s": 60, "call_s": 2, "memory_mib": 512, "output_mib": 4}
     stopping = told["stopped-by"]
     harness = write_harness(tmp_path / "h.pyz", plan if stopping == "fast" else without(plan, "fast"))
 
@@ -41,6 +42,8 @@ def test_cheat(name: str, warm: Warm, tmp_path: Path) -> None:
         assert set(verdicts.values()) == {"pass"}, outcome.stderr
         return
     assert outcome.code == 1
+    if told.get("may-be-inconclusive") and verdicts[stopping] == "inconclusive":
+        return
     assert verdicts[stopping] == "fail", outcome.stderr
     assert all(verdicts[gate] == "pass" for gate in GATES[: GATES.index(stopping)])
     assert told["reason"] in outcome.reason(stopping)
