@@ -40,10 +40,13 @@ def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, .
 
 def _gates(result: Result, colour: bool, width: int) -> list[str]:
     head = ("gate", "verdict", "cases", "time", "reason")
-    rows = [
-        (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), f"{gate['seconds']:.1f} s", _harmless(gate["reason"])) for gate in result["gates"]
-    ]
+    rows = [_gate_row(result, gate, colour) for gate in result["gates"]]
     return _align([head, *rows], right=(2, 3), width=width)
+
+
+def _gate_row(result: Result, gate: Mapping[str, Any], colour: bool) -> tuple[str, ...]:
+    time = f"{gate['seconds']:.1f} s"
+    return (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), time, _harmless(gate["reason"]))
 
 
 def _passed(result: Result, gate: str) -> str:
