@@ -1,0 +1,69 @@
+"""`taskpack build`: what is made, what is not made again, what is printed instead."""
+
+import ast
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import PACKS, Taskpack
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PACKS / "arena" / "cpp2cpp-softmax", tmp_path / "task", ignore=shutil.ignore_patterns(".taskpack")))
+
+
+def test_built_once(taskpack: Taskpack, task: Path) -> None:
+    first = taskpack("build", cwd=task)
+    assert (first.code, first.err) == (0, "")
+    assert first.out.endswith(".pyz: built\n")
+    again = taskpack("build", cwd=task)
+    assert again.out == first.out.replace("built", "up to date")
+    harness = task / first.out.partition(":")[0]
+    assert harness.is_file()
+    assert (task / ".taskpack" / "task.schema.json").is_file()
+    assert (task / ".taskpack" / ".gitignore").read_text() == "*\n"
+    (task / "kernel.cpp").write_text((task / "kernel.cpp").read_text() + "// changed\n")
+    assert taskpack("build", cwd=task).out == first.out
+
+
+def test_stages_are_printed(taskpack: Taskpack, task: Path) -> None:
+    plan = json.loads(taskpack("build", "--emit", "plan", cwd=task).out)
+    assert (plan["format"], plan["task"]) == (1, "arena/cpp2cpp-softmax")
+    ast.parse(taskpack("build", "--emit", "harness", cwd=task).out)
+    pack = json.loads(taskpack("build", "--emit", "pack", cwd=task).out)
+    assert pack["pack"]["name"] == "arena/cpp2cpp-softmax"
+    assert not (task / ".taskpack").exists()
+
+
+def test_only_one_task_is_printed(taskpack: Taskpack) -> None:
+    assert taskpack("build", "--emit", "plan", "arena/cpp2cpp-softmax", "arena/cpp2cpp-matmul").code == 2
+
+
+def test_only_tasks_are_built(taskpack: Taskpack, task: Path) -> None:
+    ran = taskpack("build", "ops/softmax")
+    assert ran.code == 2
+    assert "`op`" in ran.err
+    shutil.copytree(PACKS / "ops" / "softmax", task.parent / "op")
+    assert taskpack("build", task.parent).out.count("built") == 1
+
+
+def test_a_target_that_there_is_not(taskpack: Taskpack, task: Path) -> None:
+    ran = taskpack("build", "--target", "h20", cwd=task)
+    assert ran.code == 2
+    assert "did you mean `h200`?" in ran.err
+
+
+def test_a_broken_pack_says_where_and_does_not_stop_the_others(taskpack: Taskpack, task: Path) -> None:
+    broken = Path(shutil.copytree(task, task.parent / "broken"))
+    (broken / "pack.toml").write_text((broken / "pack.toml").read_text().replace('"rows", "cols"]', '"rows", "kols"]'))
+    alone = taskpack("build", cwd=broken)
+    assert alone.code == 2
+    assert alone.err.startswith("pack.toml:20:")
+    assert "did you mean `cols`?" in alone.err
+    both = taskpack("build", task.parent)
+    assert both.code == 2
+    assert "broken/pack.toml:20:" in both.err
+    assert "built" in both.out

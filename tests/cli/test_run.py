@@ -1,0 +1,116 @@
+"""`taskpack run`: real tasks, real candidates, every verdict and exit code."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from taskpack.packs.task import FAMILIES
+
+from .conftest import PACKS, Taskpack
+
+SOFTMAX = PACKS / "arena" / "cpp2cpp-softmax"
+needs_compiler = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs g++ or clang++")
+
+
+@pytest.fixture
+def task(taskpack: Taskpack, tmp_path: Path) -> Path:
+    assert taskpack("new", "cpp2cpp", "softmax").code == 0
+    return tmp_path / "softmax"
+
+
+@needs_compiler
+def test_a_new_task_passes_and_its_result_is_kept(taskpack: Taskpack, task: Path) -> None:
+    ran = taskpack("run", "--quick", cwd=task)
+    assert ran.code in (0, 1), ran.err  # 1: a clock that a busy machine made inconclusive
+    for gate in ("compile", "correct", "general"):
+        assert f"\n{gate}  pass" in ran.out
+        assert f"local/softmax: {gate} pass" in ran.err
+    (kept,) = (task / ".taskpack" / "runs").iterdir()
+    assert f"kept in .taskpack/runs/{kept.name}" in ran.err
+    result = json.loads((kept / "result.json").read_text(encoding="utf-8"))
+    assert result["task"] == "local/softmax"
+    assert len({case["case"] for case in result["cases"] if case["gate"] == "general"}) >= 8
+
+
+@needs_compiler
+def test_a_candidate_that_is_wrong_on_unseen_sizes(taskpack: Taskpack) -> None:
+    ran = taskpack("run", "--quick", "arena/cpp2cpp-softmax", "--candidate", SOFTMAX / "examples" / "whole-tiles")
+    assert ran.code == 1
+    assert "\ncorrect  pass" in ran.out
+    assert "\ngeneral  fail" in ran.out
+    assert "not reached: general failed" in ran.out
+
+
+@needs_compiler
+def test_json_and_a_seed_that_repeats(taskpack: Taskpack, task: Path) -> None:
+    shutil.copytree(SOFTMAX / "examples" / "whole-tiles", task / "wrong")
+    first = json.loads(taskpack("run", "--quick", "--json", "--candidate", "wrong", cwd=task).out)
+    again = json.loads(taskpack("run", "--quick", "--json", "--candidate", "wrong", "--seed", first["seed"], cwd=task).out)
+    cases = [[(case["case"], case["values"]) for case in result["cases"]] for result in (first, again)]
+    assert cases[0] == cases[1]
+
+
+@needs_compiler
+def test_several_tasks_and_one_of_them_broken(taskpack: Taskpack, task: Path) -> None:
+    broken = Path(shutil.copytree(task, task.parent / "broken"))
+    (broken / "pack.toml").write_text((broken / "pack.toml").read_text().replace("^1.0", "^7.0"))
+    (task / "kernel.cpp").write_text("int x = ;")
+    ran = taskpack("run", "--quick", broken, task, "--json", cwd=task.parent)
+    assert ran.code == 2
+    assert [result["kind"] for result in json.loads(ran.out)] == ["error", "result"]
+    table = taskpack("run", "--quick", broken, task, cwd=task.parent)
+    assert table.code == 2
+    assert "broken" in table.out.splitlines()[-2]
+    assert table.out.splitlines()[-1].split()[:2] == ["local/softmax", "fail"]
+
+
+def test_usage(taskpack: Taskpack, task: Path) -> None:
+    assert taskpack("run", "--candidate", "nowhere", cwd=task).code == 2
+    assert taskpack("run", "--candidate", ".", "arena/cpp2cpp-softmax", "arena/cpp2cpp-matmul").code == 2
+    assert taskpack("run", "ops/softmax").code == 2
+    assert taskpack("run", "--seed", "not hexadecimal", cwd=task).code == 2
+
+
+def test_a_candidate_is_needed_where_the_task_has_no_start(taskpack: Taskpack) -> None:
+    ran = taskpack("run", "arena/torch2hip-softmax")
+    assert ran.code == 2
+    assert "--candidate" in ran.err
+
+
+def test_a_target_that_is_not_in_this_machine(taskpack: Taskpack) -> None:
+    ran = taskpack("run", "arena/triton2triton-softmax", "--target", "mi300x")
+    assert ran.code == 3
+    assert ran.err.startswith("error: ")
+
+
+def test_a_language_that_cannot_run_there(taskpack: Taskpack) -> None:
+    assert taskpack("run", "arena/cpp2cpp-softmax", "--target", "h200").code in (2, 3)
+
+
+def test_without_torch(task: Path) -> None:
+    script = (
+        "import importlib.util, sys\nfind = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *more: None if name == 'torch' else find(name, *more)\n"
+        "sys.argv = ['taskpack', 'run']\nfrom taskpack.cli.app import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=task, capture_output=True, text=True)
+    assert done.returncode == 3
+    assert "pip install 'taskpack[run]'" in done.stderr
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize("name", ["softmax", pytest.param("my-rows", marks=pytest.mark.slow)])
+def test_what_new_makes_passes_as_it_is(family: str, name: str, taskpack: Taskpack, tmp_path: Path) -> None:
+    if not (shutil.which("g++") or shutil.which("clang++")) and not {"hip", "cpp"}.isdisjoint(family.split("2")):
+        pytest.skip("needs g++ or clang++")
+    assert taskpack("new", family, name).code == 0
+    assert "built" in taskpack("build", cwd=tmp_path / name).out
+    ran = taskpack("run", "--quick", cwd=tmp_path / name)
+    assert "\ngeneral  pass" in ran.out, ran.out + ran.err
+    if family != "cpp2cpp":
+        assert "only native time is speed" in ran.out
+        assert ran.code == 0
