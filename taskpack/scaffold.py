@@ -24,7 +24,7 @@ NAMESPACE = "local"
 """Where a pack lives until it is published somewhere."""
 _SHARED = "shared"
 """Below `templates/new`: what the families' templates include."""
-_USED = frozenset({"torch", "triton", "tl", "normalise_rows"})
+_USED = frozenset({"torch", "triton", "tl", "log_softmax_rows"})
 """Names in the code of the templates."""
 _LONGEST_SUMMARY = 200
 

@@ -79,7 +79,9 @@ def _refusal(code: int, words: str) -> Exception:
     if code in _REFUSALS:
         lines = [line for line in words.splitlines() if line.startswith("error: ")] or words.splitlines()[-1:] or ["error: no reason given"]
         return _REFUSALS[code](lines[-1].removeprefix("error: "))
-    return HarnessError(f"the harness ended with {code}\n\n{words}")
+    broke = HarnessError(f"the harness ended with {code}")
+    broke.add_note(f"It said:\n{words}")
+    return broke
 
 
 def _tail(words: IO[bytes]) -> str:

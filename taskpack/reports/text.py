@@ -60,22 +60,26 @@ def _passed(result: Result, gate: str) -> str:
 
 
 def _other_failures(result: Result, width: int) -> list[str]:
-    """Failed and skipped cases besides each gate's first, which its reason names."""
+    """Failed and skipped cases besides each gate's first, which its reason names; those with the same reason together."""
     named: set[str] = set()
-    rows: list[tuple[str, ...]] = []
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for case in result["cases"]:
         if case["verdict"] == "pass":
             continue
         if case["verdict"] == "fail" and case["gate"] not in named:
             named.add(case["gate"])
             continue
-        distribution = "" if case["distribution"] == "declared" else f", {case['distribution']}"
-        values = ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in case["values"].items())
-        rows.append((case["gate"], case["verdict"], f"{case['case']} ({values}{distribution})", _harmless(case["reason"])))
+        alike.setdefault((case["gate"], case["verdict"], _harmless(case["reason"])), []).append(_worded(case))
+    rows = [(gate, verdict, cases[0] + (f" and {len(cases) - 1} more" if len(cases) > 1 else ""), reason) for (gate, verdict, reason), cases in alike.items()]
     if not rows:
         return []
     lines = _align([("gate", "verdict", "also", "reason"), *rows[:_MOST_CASES]], right=(), width=width)
     return [*lines, f"… and {len(rows) - _MOST_CASES} more"] if len(rows) > _MOST_CASES else lines
+
+
+def _worded(case: Mapping[str, Any]) -> str:
+    values = ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in case["values"].items())
+    return f"{case['case']} ({values}{'' if case['distribution'] == 'declared' else ', ' + case['distribution']})"
 
 
 def _log(result: Result) -> list[str]:

@@ -1,9 +1,9 @@
-"""Divides each row by its length, in PyTorch."""
+"""The logarithm of each row's softmax, in PyTorch."""
 
 import torch
 
 
 def {{ cookiecutter.symbol }}(x: torch.Tensor, y: torch.Tensor) -> None:
     """x [rows, cols] → y, the same shape."""
-    norm = (x.float().square().sum(dim=-1, keepdim=True) + 1e-6).sqrt()
-    y.copy_(x.float() / norm)
+    shifted = x.float() - x.float().amax(dim=-1, keepdim=True)
+    y.copy_(shifted - shifted.exp().sum(dim=-1, keepdim=True).log())

@@ -4,5 +4,6 @@ import torch
 
 
 def {{ cookiecutter.symbol }}(x: torch.Tensor) -> torch.Tensor:
-    """x [rows, cols] → y, each row divided by its length."""
-    return x / (x.square().sum(dim=-1, keepdim=True) + 1e-6).sqrt()
+    """x [rows, cols] → y, the logarithm of each row's softmax."""
+    shifted = x - x.amax(dim=-1, keepdim=True)
+    return shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
