@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taskpack import resources
+
 
 def shown(path: Path) -> str:
     """A path as its reader would type it: relative where it lies below the current folder."""
@@ -12,8 +14,10 @@ def shown(path: Path) -> str:
 
 
 def made_folder(pack: Path) -> Path:
-    """`.taskpack/` in a pack's folder, which ignores itself in git."""
-    folder = pack / ".taskpack"
+    """Where what is made from a pack is kept: its `.taskpack/`, which ignores itself in git; for a pack that ships, that of the current folder."""
+    shipped = resources.shipped_packs()
+    owner = pack if not pack.resolve().is_relative_to(shipped) or Path.cwd().is_relative_to(shipped) else Path()
+    folder = owner / ".taskpack"
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
