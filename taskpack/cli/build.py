@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from taskpack.errors import Exit, TaskpackError
+from taskpack.errors import Exit, TaskpackError, UsageError
 
 from .places import shown
 from .wording import say_error
@@ -20,12 +20,15 @@ def command(packs: tuple[str, ...], target: str, emit: str | None) -> int:
     A harness is one .pyz that runs with `python X.pyz` wherever torch is. Where nothing has changed, nothing is done. Packs of other kinds are passed over.
     Of several tasks all are built, and the worst exit code is returned.
     """
-    from .building import build
+    from .building import build, print_stage
     from .subjects import find_tasks
 
     subjects = find_tasks(packs)
     if emit:
-        raise NotImplementedError
+        if len(subjects.folders) != 1:
+            raise UsageError(f"--emit prints one task, and {len(subjects.folders)} were named")
+        click.echo(print_stage(subjects.folders[0], target, subjects.shelf, emit), nl=False)
+        return Exit.OK
     worst: int = Exit.OK
     for folder in subjects.folders:
         try:

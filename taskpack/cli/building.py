@@ -25,6 +25,13 @@ def build(folder: Path, target: str, shelf: Shelf) -> Built:
     return built
 
 
+def print_stage(folder: Path, target: str, shelf: Shelf, stage: str) -> str:
+    """The text of one stage: `pack`, `plan` or `harness`. Raises what `build` raises."""
+    from taskpack.compiler.build import emit
+
+    return emit(folder, choose_target(target, folder, shelf), shelf, stage)
+
+
 def _add_schema(folder: Path) -> None:
     """What the `#:schema` line of a pack names is not in its repository, so it comes back with the first build."""
     schema = folder / "task.schema.json"

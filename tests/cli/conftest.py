@@ -22,19 +22,21 @@ class Ran:
 Taskpack = Callable[..., Ran]
 
 
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.fixture
-def taskpack(tmp_path: Path) -> Taskpack:
-    """`taskpack("check", "packs", cwd=…)`; HOME is empty, and what is written there fails the test."""
-    home = tmp_path / "home"
-    home.mkdir()
+def taskpack(tmp_path: Path, home: Path) -> Taskpack:
+    """`taskpack("check", "packs", cwd=…)`; HOME is a folder of the tests', in which nothing but taskpack's own cache may appear."""
 
     def run(*words: str | Path, cwd: Path = tmp_path, **environment: str) -> Ran:
-        env = os.environ | {"HOME": str(home), "COLUMNS": "100"} | environment
-        env.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
-        done = subprocess.run(
-            [sys.executable, "-m", "taskpack", *map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL
-        )
-        assert not list(home.iterdir()), "something was left in HOME"
+        env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"HOME": str(home), "COLUMNS": "100"} | environment
+        command = [sys.executable, "-m", "taskpack", *map(str, words)]
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
+        left = {path.relative_to(home).as_posix() for path in home.glob("*/*")} | {path.name for path in home.iterdir() if path.name != ".cache"}
+        assert left <= {".cache/taskpack"}, "something was left in HOME"
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run

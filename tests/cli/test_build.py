@@ -61,9 +61,9 @@ def test_a_broken_pack_says_where_and_does_not_stop_the_others(taskpack: Taskpac
     (broken / "pack.toml").write_text((broken / "pack.toml").read_text().replace('"rows", "cols"]', '"rows", "kols"]'))
     alone = taskpack("build", cwd=broken)
     assert alone.code == 2
-    assert alone.err.startswith("pack.toml:20:")
+    assert alone.err.startswith("pack.toml:21:")
     assert "did you mean `cols`?" in alone.err
     both = taskpack("build", task.parent)
     assert both.code == 2
-    assert "broken/pack.toml:20:" in both.err
+    assert "broken/pack.toml:21:" in both.err
     assert "built" in both.out

@@ -102,8 +102,11 @@ def test_without_torch(task: Path) -> None:
     assert "pip install 'taskpack[run]'" in done.stderr
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-@pytest.mark.parametrize("name", ["softmax", pytest.param("my-rows", marks=pytest.mark.slow)])
+_QUICK = {("hip2hip", "softmax"), ("torch2triton", "softmax")}
+_PAIRS = [(family, name) for family in sorted(FAMILIES) for name in ("softmax", "my-rows")]
+
+
+@pytest.mark.parametrize(("family", "name"), [pytest.param(*pair, marks=() if pair in _QUICK else pytest.mark.slow) for pair in _PAIRS])
 def test_what_new_makes_passes_as_it_is(family: str, name: str, taskpack: Taskpack, tmp_path: Path) -> None:
     if not (shutil.which("g++") or shutil.which("clang++")) and not {"hip", "cpp"}.isdisjoint(family.split("2")):
         pytest.skip("needs g++ or clang++")
