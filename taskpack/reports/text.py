@@ -8,7 +8,7 @@ from typing import Any
 
 Result = Mapping[str, Any]
 
-_MOST_CASES = 5
+_MOST_CASES = 3
 _MOST_LOG_LINES = 24
 _PAINT = {"pass": "\x1b[32m", "fail": "\x1b[1;31m", "inconclusive": "\x1b[33m", "skip": "\x1b[2m"}
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
