@@ -50,16 +50,22 @@ def read_runtime(folder: Path) -> dict[str, bytes]:
     """Every file of the runtime that travels, by its path with forward slashes; what Python or an editor leaves behind stays."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     relative = {path.relative_to(folder): path for path in found}
-    return {inside.as_posix(): path.read_bytes() for inside, path in relative.items() if not any(_is_litter(part) for part in inside.parts)}
+    return {inside.as_posix(): path.read_bytes() for inside, path in relative.items() if not any(is_litter(part) for part in inside.parts)}
 
 
-def _is_litter(part: str) -> bool:
+def to_json(value: object) -> str:
+    """JSON that a reader can follow: sorted, one key a line, without NaN."""
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def is_litter(part: str) -> bool:
+    """Whether a file or folder of that name is left behind by a tool, and is none of ours."""
     return part == "__pycache__" or part.startswith(".")
 
 
 def _manifest(members: Mapping[str, bytes]) -> bytes:
     digests = {path: digest_bytes(content) for path, content in members.items()}
-    return (json.dumps({"format": 1, "files": digests}, indent=1, sort_keys=True) + "\n").encode()
+    return to_json({"format": 1, "files": digests}).encode()
 
 
 def _archive(members: Mapping[str, bytes]) -> bytes:

@@ -13,6 +13,9 @@ GATES = ("compile", "correct", "general", "fast")
 EXECUTIONS = ("native", "emulated", "interpreted")
 """From the strongest claim to the weakest."""
 
+_EXACT = 2**53
+"""Below it floats hold every integer."""
+
 Literal = bool | int | float | str
 
 
@@ -199,6 +202,11 @@ class Plan:
         """The tensor arguments with one of `roles`, or all of them."""
         wanted = set(roles) or TENSOR_ROLES
         return tuple(a for a in self.arguments if a.role in wanted)
+
+
+def shortest(number: int | float) -> int | float:
+    """The same number, as an int where it is one: `3` and `3.0` mean the same in a pack."""
+    return int(number) if isinstance(number, float) and number.is_integer() and abs(number) < _EXACT else number
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,115 @@
+"""A task pack meets what it names: its op, its target and the bytes of its files; defaults are filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from taskpack.errors import UsageError
+from taskpack.packs.header import Words
+from taskpack.packs.load import Loaded
+from taskpack.packs.op import Op, OpPack
+from taskpack.packs.target import Target, TargetPack
+from taskpack.packs.task import Baseline, Task, TaskPack
+
+Fetch = Callable[[str, str], Loaded]
+"""Name and version requirement → the pack; raises NotFound where there is none that will do."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a pack that travels."""
+
+    path: Path
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A task with everything that it is made of."""
+
+    pack: Loaded
+    task: Task
+    op: Op
+    op_pack: Loaded
+    """The task's own pack where the op is inline."""
+    target: Target
+    target_pack: Loaded
+    baseline: Baseline
+    candidate: Baseline
+    """With every key said."""
+    reference_files: Mapping[str, File]
+    """The reference, the generator and the data of `file` inits, by their paths in the op's pack."""
+    baseline_files: Mapping[str, File]
+    start_files: Mapping[str, File]
+    """The candidate to start from, by the names that a candidate's files have; empty without `start`."""
+
+    def packs(self) -> tuple[Loaded, ...]:
+        """Every pack that took part, the task first."""
+        return tuple({loaded.name: loaded for loaded in (self.pack, self.op_pack, self.target_pack)}.values())
+
+    def files(self) -> tuple[File, ...]:
+        """Every file that took part, besides the packs' own."""
+        return (*self.reference_files.values(), *self.baseline_files.values(), *self.start_files.values())
+
+    def to_dict(self) -> dict[str, object]:
+        """As `taskpack build --emit pack` prints it: the pack with its defaults, its op and its target, every candidate key said."""
+        task = _said(self.task)
+        task.pop("op", None)
+        task["candidate"] = _said(self.candidate) | ({"start": self.task.candidate.start} if self.task.candidate.start else {})
+        return {"format": 1, "pack": _said(self.pack.document.pack), "task": task, "op": _said(self.op), "target": _said(self.target)}
+
+
+def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
+    """What `loaded`, a task, is made of on `target` (a pack's name); raises UsageError for another kind, and what `fetch` raises."""
+    document = loaded.document
+    if not isinstance(document, TaskPack):
+        raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`: only tasks are built")
+    for name, requirement in document.pack.dependencies.items():
+        fetch(name, requirement)
+    op, op_pack = _find_op(loaded, document, fetch)
+    target_pack = fetch(target, document.pack.dependencies.get(target, "*"))
+    if not isinstance(target_pack.document, TargetPack):
+        raise UsageError(f"`{target}` is of the kind `{target_pack.kind}`, not a target")
+    task = document.task
+    candidate = task.candidate.as_side(task.baseline)
+    return Resolved(
+        loaded,
+        task,
+        op,
+        op_pack,
+        target_pack.document.target,
+        target_pack,
+        task.baseline,
+        candidate,
+        reference_files=_read(op_pack.folder, _reference_paths(op)),
+        baseline_files=_read(loaded.folder, {file: file for file in task.baseline.files}),
+        start_files=_read(loaded.folder, {file: f"{task.candidate.start}/{file}" for file in candidate.files if task.candidate.start}),
+    )
+
+
+def _find_op(loaded: Loaded, document: TaskPack, fetch: Fetch) -> tuple[Op, Loaded]:
+    if document.op is not None:
+        return document.op, loaded
+    name = document.task.op
+    assert name is not None, "a task that names no op has one"
+    op_pack = fetch(name, document.pack.dependencies[name])
+    if not isinstance(op_pack.document, OpPack):
+        raise UsageError(f"`{name}` is of the kind `{op_pack.kind}`, not an op")
+    return op_pack.document.op, op_pack
+
+
+def _reference_paths(op: Op) -> dict[str, str]:
+    functions = [op.reference, *([op.generator] if op.generator else [])]
+    paths = [function.rpartition(":")[0] for function in functions] + [tensor.init.file.path for tensor in op.given() if tensor.init.file]
+    return {path: path for path in paths}
+
+
+def _read(folder: Path, paths: Mapping[str, str]) -> dict[str, File]:
+    """Bytes as they are: what a checkout did to line endings is no business of a compiler's."""
+    return {name: File(folder / path, (folder / path).read_bytes()) for name, path in paths.items()}
+
+
+def _said(words: Words) -> dict[str, object]:
+    return words.model_dump(mode="json", by_alias=True, exclude_none=True)
