@@ -38,7 +38,7 @@ def _require_gpu(target: dict[str, Any]) -> None:
     names = wanted.get("name-contains", [])
     if names and not any(part.lower() in found.name.lower() for part in names):
         raise Absent(f"{target['name']}: this GPU is {found.name}, not one named {' or '.join(names)}")
-    if target["device"] == "cuda" and wanted.get("compute-capability", capability) != capability:
-        raise Absent(f"{target['name']}: {found.name} has compute capability {capability}, not {wanted['compute-capability']}")
-    if target["device"] == "hip" and not architecture.startswith(wanted.get("gcn-arch", "")):
-        raise Absent(f"{target['name']}: {found.name} is {architecture}, not {wanted['gcn-arch']}")
+    if target["device"] == "cuda" and capability not in wanted.get("compute-capability", [capability]):
+        raise Absent(f"{target['name']}: {found.name} has compute capability {capability}, not {' or '.join(wanted['compute-capability'])}")
+    if target["device"] == "hip" and architecture.partition(":")[0] not in wanted.get("gcn-arch", [architecture.partition(":")[0]]):
+        raise Absent(f"{target['name']}: {found.name} is {architecture}, not {' or '.join(wanted['gcn-arch'])}")
