@@ -3,9 +3,10 @@
 import torch
 
 
-def segment_mean(x, offsets, weight, total, weighted, gain):
+def segment_mean(x, offsets, slots, weight, total, weighted, gain):
     rows = x * weight[:, None] if weighted else x
     bounds = offsets.tolist()
     means = [rows[a:b].mean(0) if b > a else torch.zeros_like(rows[0]) for a, b in zip(bounds, bounds[1:], strict=False)]
-    mean = torch.stack(means) * gain
+    mean = torch.empty_like(total)
+    mean[slots] = torch.stack(means) * gain
     return total + mean, mean
