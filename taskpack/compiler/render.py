@@ -14,7 +14,7 @@ TEMPLATE = "harness.py.j2"
 
 
 def render_plan(plan: Plan, templates: Path) -> str:
-    """The source of `harness.py`, from `templates/harness.py.j2`; raises UndefinedError where the template names what no plan has."""
+    """The source of `harness.py`, from `templates/harness.py.j2`; raises UndefinedError or SyntaxError where the template is wrong."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
@@ -25,7 +25,7 @@ def render_plan(plan: Plan, templates: Path) -> str:
     )
     environment.filters |= {"table": _table, "checks": _checks, "tensors_in": _tensors_in}
     text = environment.get_template(TEMPLATE).render(plan=plan, signature=_signature(plan))
-    ast.parse(text)
+    compile(text, TEMPLATE, "exec", dont_inherit=True)
     return text
 
 

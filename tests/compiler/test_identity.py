@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskpack import resources
@@ -150,6 +150,7 @@ def test_the_target_is_no_part_of_a_task() -> None:
     assert _cases(cpu).items() <= _cases(gpu).items()
 
 
+@settings(max_examples=20)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_keys_changes_nothing(shuffler: random.Random) -> None:
     op, task = (_rewritten(name, shuffler) for name in (OP, TASK))
