@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from taskpack.packs.load import Loaded
 
     from .bundle import Bundle
-    from .plan import Plan
     from .resolve import Resolved
 
 MADE = ".taskpack"
@@ -48,16 +47,16 @@ def build_pack(pack: Path | Loaded, target: str, shelf: Shelf, out: Path | None 
     """
     folder = pack if isinstance(pack, Path) else pack.folder
     if out is not None:
-        return _write(out, *_compile(pack, target, shelf)[1:])
+        return _write(out, _compile(pack, target, shelf))
     made = _made_folder(folder)
     product = made / "build" / f"{_stem(target)}.pyz"
     stamped = stamp.read_stamp(product.with_suffix(".json"))
     if stamped and stamped.holds(folder, _house(), product, shelf.find):
         return Built(product, stamped.harness_digest, stamped.task_digest, is_up_to_date=True)
-    resolved, bundle, plan = _compile(pack, target, shelf)
-    _furnish(made, resolved.pack.kind)
-    built = _write(product, bundle, plan)
-    write_atomically(product.with_suffix(".json"), _stamp(resolved, built, bundle, folder).to_json())
+    compiled = _compile(pack, target, shelf)
+    _furnish(made, compiled.resolved.pack.kind)
+    built = _write(product, compiled)
+    _write_atomically(product.with_suffix(".json"), _stamp(compiled, folder).to_json())
     return built
 
 
@@ -94,7 +93,16 @@ def _resolve(pack: Path | Loaded, target: str, shelf: Shelf) -> Resolved:
     return resolve_pack(loaded, target, shelf.fetch)
 
 
-def _compile(pack: Path | Loaded, target: str, shelf: Shelf) -> tuple[Resolved, Bundle, Plan]:
+@dataclass(frozen=True)
+class _Compiled:
+    """A harness in memory."""
+
+    resolved: Resolved
+    bundle: Bundle
+    task_digest: str
+
+
+def _compile(pack: Path | Loaded, target: str, shelf: Shelf) -> _Compiled:
     from .bundle import bundle_files, to_json
     from .lower import lower_pack
     from .render import render_plan
@@ -108,22 +116,23 @@ def _compile(pack: Path | Loaded, target: str, shelf: Shelf) -> tuple[Resolved, 
         **{f"pack/baseline/{name}": file.content for name, file in resolved.baseline_files.items()},
         **{f"pack/start/{name}": file.content for name, file in resolved.start_files.items()},
     }
-    return resolved, bundle_files(files, read_runtime(resources.runtime_folder())), plan
+    return _Compiled(resolved, bundle_files(files, read_runtime(resources.runtime_folder())), plan.digests["task"])
 
 
-def _write(path: Path, bundle: Bundle, plan: Plan) -> Built:
+def _write(path: Path, compiled: _Compiled) -> Built:
     """Leaves a file alone that has the same bytes."""
-    is_there = path.is_file() and path.read_bytes() == bundle.content
+    content = compiled.bundle.content
+    is_there = path.is_file() and path.read_bytes() == content
     if not is_there:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, bundle.content, mode=0o755)
-    return Built(path, bundle.harness_digest, plan.digests["task"], is_up_to_date=is_there)
+        _write_atomically(path, content, mode=0o755)
+    return Built(path, compiled.bundle.harness_digest, compiled.task_digest, is_up_to_date=is_there)
 
 
-def _stamp(resolved: Resolved, built: Built, bundle: Bundle, folder: Path) -> stamp.Stamp:
+def _stamp(compiled: _Compiled, folder: Path) -> stamp.Stamp:
+    resolved, bundle = compiled.resolved, compiled.bundle
     inputs = {loaded.file: loaded.text.encode() for loaded in resolved.packs()} | {file.path: file.content for file in resolved.files()}
     others = {loaded.name: loaded.folder for loaded in resolved.packs() if loaded is not resolved.pack}
-    return stamp.make_stamp(folder, _house(), inputs, others, bundle.content, (built.harness_digest, built.task_digest))
+    return stamp.make_stamp(folder, _house(), inputs, others, bundle.content, (bundle.harness_digest, compiled.task_digest))
 
 
 def _stem(target: str) -> str:
@@ -144,15 +153,14 @@ def _made_folder(folder: Path) -> Path:
 
 def _furnish(made: Path, kind: str) -> None:
     """What stands beside the harness: a word to git, and the schema to which the pack's first line points."""
-    made.mkdir(parents=True, exist_ok=True)
     schema = f"{kind}.schema.json"
     wanted = {made / ".gitignore": b"*\n", made / schema: (resources.schemas() / schema).read_bytes()}
     for path, content in wanted.items():
         if not path.is_file() or path.read_bytes() != content:
-            write_atomically(path, content)
+            _write_atomically(path, content)
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
+def _write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
     """The whole content under its name, or what was there before."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
