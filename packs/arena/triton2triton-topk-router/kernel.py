@@ -17,7 +17,7 @@ def route(logits, indices, weights, tokens, experts, k, TOKENS: tl.constexpr, EX
     is_left = tl.broadcast_to(expert < experts, [TOKENS, EXPERTS])
     chosen = tl.zeros([TOKENS, K], tl.int32)
     chosen_values = tl.full([TOKENS, K], float("-inf"), tl.float32)
-    for i in range(0, k):
+    for i in range(k):
         largest = tl.max(tl.where(is_left, values, float("-inf")), axis=1)[:, None]
         best = tl.min(tl.where(is_left & (values == largest), expert, EXPERTS), axis=1)[:, None]  # the lowest of equals
         chosen = tl.where(slot == i, best, chosen)

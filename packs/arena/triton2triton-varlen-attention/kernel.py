@@ -12,7 +12,7 @@ def attend(q, k, v, cu_seqlens, o, tokens, heads, head_dim, batch, scale, CAUSAL
     token = tl.program_id(0) * TILE + tl.arange(0, TILE)
     first = tl.zeros([TILE], tl.int32)
     end = tl.zeros([TILE], tl.int32)
-    for s in range(0, batch):
+    for s in range(batch):
         low = tl.load(cu_seqlens + s)
         high = tl.load(cu_seqlens + s + 1)
         is_here = (token >= low) & (token < high)
