@@ -51,6 +51,10 @@ class EntryMissing(Exception):
     """The built candidate has no such symbol; fails the cases of that dtype only."""
 
 
+class Unprepared(Exception):
+    """What a language needs on this machine cannot be made; says what went wrong."""
+
+
 class Language(Protocol):
     """A back end: a module with these functions (`taskpack.runtime.languages.cpp` is the shortest example)."""
 
@@ -58,7 +62,7 @@ class Language(Protocol):
         """Why this language cannot run here on `device` ("cpu", "cuda", …), naming the package that would mend it; None if it can."""
 
     def warm(self, device: str, warp_size: int, cache: Path, note: Callable[[str], None]) -> None:
-        """Makes what is needed once per toolchain (trusted code only), in the judge's process before any worker starts; may do nothing."""
+        """Makes what is needed once per toolchain (trusted code only), in the judge's process before any worker starts; may do nothing. Raises Unprepared."""
 
     def preload(self, device: str) -> None:
         """Imports, in the warm parent, what every worker will want (it must run no torch operation and touch no device); may do nothing."""

@@ -82,7 +82,8 @@ class Court:
             with suppress(OSError):
                 worker.close()
         self.parent.close()
-        shutil.rmtree(self.root, ignore_errors=True)
+        for folder in (self.root, _private_cache(self.root)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_court(archive: Archive, plan: dict[str, Any], forget: Callable[[], None]) -> Court:
@@ -169,12 +170,17 @@ def _cache_folder(root: Path) -> Path:
     """Outlives the run where the home folder can be written."""
     base = os.environ.get("TASKPACK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "taskpack")
     cache = Path(base) / "runtime"
-    try:
+    with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        cache = root / "cache"
+    if not os.access(cache, os.W_OK):
+        cache = _private_cache(root)
         cache.mkdir()
     return cache
+
+
+def _private_cache(root: Path) -> Path:
+    """Beside the run's folder, of which workers see only their own part."""
+    return root.with_name(f"{root.name}-cache")
 
 
 def _unsupported(question: Question, case: Case) -> str | None:

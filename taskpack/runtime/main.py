@@ -65,7 +65,7 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
 
 def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:
     try:
-        from . import judge, targets  # imports torch
+        from . import contract, judge, targets  # imports torch
     except ModuleNotFoundError as error:
         return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
     plan = json.loads(files.read("plan.json"))
@@ -75,7 +75,7 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
     except judge.Unusable as error:
         return _complain(str(error), USAGE)
-    except targets.Absent as error:
+    except (targets.Absent, contract.Unprepared) as error:
         return _complain(str(error), ABSENT)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -66,14 +66,41 @@ def softmax(x, y, rows, cols):
     rows_kernel[(rows,)](x, y, cols, BLOCK=triton.next_power_of_2(cols))
 """
 
-FILES = {"cpp": "kernel.cpp", "torch": "kernel.py", "triton": "kernel.py"}
-SOURCES = {"cpp": CPP, "torch": TORCH, "triton": TRITON}
-EXECUTION = {"cpp": "native", "torch": "native", "triton": "interpreted"}
+HIP = """
+#include <hip/hip_runtime.h>
+
+__global__ void rows_kernel(const float* x, float* y, int64_t cols) {
+  __shared__ float partial[64];
+  const float* row = x + blockIdx.x * cols;
+  float m = -INFINITY, s = 0;
+  for (int64_t c = threadIdx.x; c < cols; c += 64) m = fmaxf(m, row[c]);
+  partial[threadIdx.x] = m;
+  __syncthreads();
+  for (int t = 0; t < 64; ++t) m = fmaxf(m, partial[t]);
+  __syncthreads();
+  for (int64_t c = threadIdx.x; c < cols; c += 64) s += expf(row[c] - m);
+  partial[threadIdx.x] = s;
+  __syncthreads();
+  s = 0;
+  for (int t = 0; t < 64; ++t) s += partial[t];
+  for (int64_t c = threadIdx.x; c < cols; c += 64) y[blockIdx.x * cols + c] = expf(row[c] - m) / s;
+}
+
+extern "C" void softmax_float32(const float* x, float* y, int64_t rows, int64_t cols, hipStream_t stream) {
+  rows_kernel<<<rows, 64, 0, stream>>>(x, y, cols);
+}
+"""
+
+FILES = {"cpp": "kernel.cpp", "hip": "kernel.hip", "torch": "kernel.py", "triton": "kernel.py"}
+SOURCES = {"cpp": CPP, "hip": HIP, "torch": TORCH, "triton": TRITON}
+EXECUTION = {"cpp": "native", "hip": "emulated", "torch": "native", "triton": "interpreted"}
 
 
 def side(language: str, style: str = "destination") -> dict[str, Any]:
-    entry = "softmax_{T}" if language == "cpp" else "softmax"
+    entry = "softmax_{T}" if language in ("cpp", "hip") else "softmax"
     arguments = ["x", "y", "rows", "cols"] if style == "destination" else ["x"]
+    if language == "hip":
+        arguments.append("stream")
     execution = EXECUTION[language]
     return {"language": language, "files": [FILES[language]], "entry": entry, "arguments": arguments, "style": style, "execution": execution}
 

@@ -23,7 +23,7 @@ def read(name: str) -> tuple[dict[str, Any], dict[str, str]]:
 @pytest.mark.parametrize("name", sorted(path.name for path in CHEATS.iterdir() if path.is_dir()))
 def test_cheat(name: str, warm: Warm, tmp_path: Path) -> None:
     told, files = read(name)
-    if told["language"] == "cpp" and not (shutil.which("g++") or shutil.which("clang++")):
+    if told["language"] in ("cpp", "hip") and not (shutil.which("g++") or shutil.which("clang++")):
         pytest.skip("no C++ compiler")
     if told["language"] == "triton":
         pytest.importorskip("triton")

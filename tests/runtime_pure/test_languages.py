@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from taskpack.runtime.contract import Argument, CompileFailed, EntryMissing, Source
-from taskpack.runtime.languages import EXECUTION, c_abi, cpp, language, triton
+from taskpack.runtime.languages import EXECUTION, c_abi, cpp, cxx, language, triton
 from taskpack.runtime.languages import torch as torch_language
 
 SCALE = r"""
@@ -54,8 +54,6 @@ def scale(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("name", EXECUTION)
 def test_every_language_here_has_the_functions_of_the_protocol(name: str) -> None:
-    if name == "hip":
-        pytest.importorskip("taskpack.runtime.languages.hip")
     module = language(name)
     assert all(callable(getattr(module, function)) for function in ("missing", "warm", "preload", "build", "load", "toolchain"))
 
@@ -144,7 +142,8 @@ def test_a_compile_error_names_the_candidates_file_and_line(tmp_path: Path) -> N
 
 def test_several_files_make_one_product_and_openmp_runs(tmp_path: Path) -> None:
     main = '#include "part.h"\nextern "C" void f(int64_t* y) { y[0] = 0; for (int i = 0; i < 8; ++i) y[0] += twice(i); }\n'
-    part = '#include "part.h"\nint64_t twice(int64_t i) {\n  int64_t s = 0;\n#pragma omp parallel for reduction(+ : s)\n  for (int k = 0; k < 2; ++k) s += i;\n  return s;\n}\n'
+    loop = "#pragma omp parallel for reduction(+ : s)\n  for (int k = 0; k < 2; ++k) s += i;\n"
+    part = f'#include "part.h"\nint64_t twice(int64_t i) {{\n  int64_t s = 0;\n{loop}  return s;\n}}\n'
     written = source(tmp_path, "f", kernel_cpp=main, part_cpp=part, part_h="#include <cstdint>\nint64_t twice(int64_t i);\n")
     y = torch.zeros(1, dtype=torch.int64)
     cpp.load(written, cpp.build(written, "cpu", 64, tmp_path, tmp_path), "cpu")({}, (Argument("y", "output", "int64"),))([y])()
@@ -168,13 +167,13 @@ def test_cpp_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert "CPU only" in (cpp.missing("cuda") or "")
     assert cpp.missing("cpu") is None
     assert "-O3" in cpp.toolchain("cpu")["cxxflags"]
-    cpp._compiler.cache_clear()
+    cxx.compiler.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     try:
         assert "apt-get install g++" in (cpp.missing("cpu") or "")
     finally:
-        cpp._compiler.cache_clear()
+        cxx.compiler.cache_clear()
 
 
 def test_torch_destination_and_functional(tmp_path: Path) -> None:
