@@ -63,6 +63,7 @@ def load(source: Source, product: Path | None, device: str) -> c_abi.Loaded:
     find = c_abi.load(source, product)
     failure = ctypes.CDLL(str(product)).hipcpu_take_failure
     failure.restype = ctypes.c_char_p
+    failure()  # of an earlier product in this process
 
     def entry(dtypes: dict[str, str], arguments: tuple[Argument, ...]) -> Bind:
         bind = find(dtypes, arguments)
