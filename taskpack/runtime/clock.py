@@ -127,8 +127,9 @@ def measure(
     budget_s: float,
     rng: random.Random,
     max_sets: int = 1024,
+    patience_s: float = 0.0,
 ) -> Timing:
-    """Times "baseline" against "candidate" for at most about `budget_s` seconds.
+    """Times "baseline" against "candidate" for about `budget_s` seconds, and `patience_s` more where the interval is still too wide to be of use.
 
     `refill(n)` puts contents never seen before into the first n input sets. `pass_of(side, n)` poisons the first n outputs, then runs one call of `side` on
     each of the first n sets, and returns the seconds from sending the request to having the answer. `verify(side, n)` looks at the n outputs and
@@ -142,7 +143,7 @@ def measure(
     sets = (0, 0)
     try:
         sets = _choose_lengths(meter, budget_s, max_sets)
-        _run_blocks(meter, sets, ends)
+        _run_blocks(meter, sets, ends, patience_s)
         return _conclude(meter, sets)
     except _Stopped as stopped:
         return Timing(stopped.verdict, stopped.reason, samples=_samples(meter), sets=sets)
@@ -170,18 +171,19 @@ def _choose_lengths(meter: _Meter, budget_s: float, max_sets: int) -> tuple[int,
     return max(1, long // 4), long
 
 
-def _run_blocks(meter: _Meter, sets: tuple[int, int], ends: float) -> None:
-    """Blocks until the interval is narrow or the time is over; the first ones warm caches and clocks and are thrown away."""
+def _run_blocks(meter: _Meter, sets: tuple[int, int], ends: float, patience_s: float) -> None:
+    """Blocks until the interval is narrow, or the time is over and it is of use; the first ones warm caches and clocks and are thrown away."""
     for _ in range(_DISCARDED_BLOCKS):
         meter.block(*sets)
     meter.forget()
-    done = 0
-    while done < _MOST_BLOCKS and (done < _LEAST_BLOCKS_EVER or time.monotonic() < ends):
+    done, is_late = 0, False
+    while done < _MOST_BLOCKS and (done < _LEAST_BLOCKS_EVER or time.monotonic() < ends + patience_s):
         meter.block(*sets)
         done += 1
-        if done >= _LEAST_BLOCKS and done % _BLOCKS_A_LOOK == 0:
+        was_late, is_late = is_late, time.monotonic() >= ends and done >= _LEAST_BLOCKS_EVER
+        if (is_late and not was_late) or (done >= _LEAST_BLOCKS and done % _BLOCKS_A_LOOK == 0):
             estimate = ratio_interval(*_samples(meter), meter.rng)
-            if estimate and estimate.half_width <= _NARROW:
+            if estimate and estimate.half_width <= (_useful(estimate) if is_late else _NARROW):
                 return
 
 
@@ -204,12 +206,16 @@ def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None
         ratio, error = by_short
         if abs(math.log(ratio / estimate.ratio)) > _DISAGREEMENT + 4 * error + math.log1p(estimate.half_width):
             return "inconclusive", f"short passes say {ratio:.2f}x, long ones {words}"
-    limit = _WIDE_BUT_CLEAR if estimate.low > 1 + _WIDE or estimate.high < 1 - _WIDE else _WIDE
-    if blocks < _LEAST_BLOCKS_EVER or estimate.half_width > limit:
+    if blocks < _LEAST_BLOCKS_EVER or estimate.half_width > _useful(estimate):
         return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks"
     if estimate.high < _NOT_SLOWER:
         return "fail", f"{words}, slower than the baseline"
     return "pass", f"{words}, no difference from the baseline" if estimate.low <= 1.0 <= estimate.high else words
+
+
+def _useful(estimate: Estimate) -> float:
+    """The half width up to which an interval says something."""
+    return _WIDE_BUT_CLEAR if estimate.low > 1 + _WIDE or estimate.high < 1 - _WIDE else _WIDE
 
 
 def _speedup_by_short_passes(meter: _Meter) -> tuple[float, float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from . import clock
 from .domains import Answered, WorkerFailed
@@ -14,6 +15,8 @@ from .trial import Trial
 
 _INPUT_BYTES = 256 << 20
 """Input sets of one case on a CPU together take at most this."""
+_PATIENCE = 3
+"""Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
 _UNSEEN_TIMED = 2
 
@@ -28,7 +31,7 @@ def fast(run: Run) -> Verdict:
         return Verdict(SKIP, "no timed case can run on this device")
     try:
         _prepare_baseline(run)
-        scored = [_time(run, case, run.timing_budget_s) for case in cases]
+        scored = [_time(run, case, run.timing_budget_s, _PATIENCE * run.timing_budget_s) for case in cases]
         unseen = [case for case in run.unseen if run.unsupported(case) is None]
         for case in unseen[:_UNSEEN_TIMED]:
             _time(run, case, run.timing_budget_s / 2)
@@ -45,17 +48,17 @@ def _prepare_baseline(run: Run) -> None:
         raise PackFault(f"the baseline {error.reason}") from error
 
 
-def _time(run: Run, case: Case, budget_s: float) -> clock.Timing:
+def _time(run: Run, case: Case, budget_s: float, patience_s: float = 0.0) -> clock.Timing:
     sides = {side: run.workers[side] for side in clock.SIDES}
     with Trial(run.question, case, _sets(run, case), run.reference(), sides) as trial:
         trial.bind_reference()
-        timing = _measure(run, trial, budget_s)
+        timing = _measure(run, trial, budget_s, patience_s)
     run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict()))
     run.note("case", gate="fast", case=case.id, verdict=timing.verdict, reason=timing.reason)
     return timing
 
 
-def _measure(run: Run, trial: Trial, budget_s: float) -> clock.Timing:
+def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> clock.Timing:
     """The clock's measurement; a candidate that fails in a timed call fails the gate, a baseline that does is the pack's fault."""
     pattern = run.timing_rng.getrandbits(62)
     side_now = "candidate"
@@ -77,7 +80,8 @@ def _measure(run: Run, trial: Trial, budget_s: float) -> clock.Timing:
         for side in clock.SIDES:
             side_now = side
             trial.bind(side)
-        return clock.measure(pass_of, lambda count: trial.fill(run.timing_rng, count=count), verify, budget_s, run.timing_rng, trial.sets)
+        refill = partial(trial.fill, run.timing_rng, "declared")
+        return clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, patience_s)
     except (Answered, WorkerFailed) as error:
         if side_now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error

@@ -95,10 +95,16 @@ class Arena:
         return raw.as_strided((count, *layout.shape), (layout.stride // dtype.itemsize, *strides))
 
     def poison(self, pattern: int, sets: int) -> None:
-        """Fills the first `sets` sets and everything round them with a 64-bit pattern; the slack round later sets must hold the same pattern already."""
-        end = self.layout.size if sets == self.layout.sets or pattern != self._poison else self.layout.start(sets)
+        """Fills the first `sets` sets and everything round them with a 64-bit pattern; memory of later sets stays unused."""
+        end = self.layout.size if sets == self.layout.sets else self.layout.start(sets)
         self._bytes[: end - end % 8].view(torch.int64).fill_(pattern)
         self._poison = pattern
+
+    def holds(self, sets: torch.Tensor) -> bool:
+        """Whether the first sets hold exactly the bytes of `sets`, of shape [count, …] and the arena's dtype."""
+        layout, sets = self.layout, sets.contiguous()
+        ours, theirs = self._bytes.data_ptr() + layout.offset, sets.data_ptr()
+        return not any(_memcmp(ours + index * layout.stride, theirs + index * layout.nbytes, layout.nbytes) for index in range(len(sets)))
 
     def is_untouched(self, index: int = 0) -> bool:
         """Whether the set still holds nothing but poison."""
@@ -160,6 +166,8 @@ class Mapping:
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
 _MADV_POPULATE_READ, _MADV_POPULATE_WRITE = 22, 23
 _libc = ctypes.CDLL(None, use_errno=True)
+_memcmp = _libc.memcmp
+_memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 

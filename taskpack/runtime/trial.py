@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,6 +45,7 @@ class Trial:
         self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
         self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
         self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
+        self._screen = compare.Screen()
         self._bounds = {a["name"]: self._bound(a["name"], self._dtype(a)) for a in question.tensors("inout", "output")}
 
     def __enter__(self) -> Trial:
@@ -116,9 +117,15 @@ class Trial:
         """What is wrong in the first `count` sets, or None. Cheap where all is well, as timing asks it after each pass."""
         self.expect(count)
         for name, arena in self._ordered(self._outputs[side]):
-            if self.question.tensor(name)["count"] is None and _is_clearly_right(arena.stack(count), self._expected[name].stack(count), self._bounds[name]):
-                continue
-            for index in range(count):
+            argument = self.question.tensor(name)
+            suspects: Iterable[int] = range(count)
+            if argument["count"] is None and argument["dtype"] != "bool":
+                actual, expected, bound = arena.stack(count), self._expected[name].stack(count), self._bounds[name]
+                if self._screen.accepts(actual, expected, bound):
+                    continue
+                first = compare.first_wrong(actual.clone(), expected, bound, argument["compare"] == "exact")  # a copy, as the worker may still write
+                suspects = () if first is None else (first,)
+            for index in suspects:
                 found = self._compare(side, name, index)
                 if not found.is_equal:
                     return f"{name} {found.reason}"
@@ -136,7 +143,7 @@ class Trial:
             if where := arena.slack_damage(count):
                 return f"wrote outside of `{name}`, just {'before its start' if where == 'before' else 'past its end'}"
         for name, kept in self._kept.items():
-            if not torch.equal(_raw(self._inputs[name].stack(count)), _raw(kept[:count])):
+            if not self._inputs[name].holds(kept[:count]):
                 return f"changed its input `{name}`"
         return None
 
@@ -189,22 +196,6 @@ class Trial:
             request()
         except (Answered, WorkerFailed) as error:
             raise PackFault(f"the reference {error.reason}") from error
-
-
-def _raw(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
-
-
-def _is_clearly_right(actual: torch.Tensor, expected: torch.Tensor, bound: tolerance.Bound) -> bool:
-    """Sufficient for `compare` to accept, never necessary: by the relative part of the bound and the least scale that it would use."""
-    if not actual.is_floating_point():
-        return actual.dtype != torch.bool and torch.equal(actual.to(torch.int64), expected)
-    if not actual.numel():
-        return True
-    each_scale = expected.reshape(expected.shape[0], -1).square().mean(1).sqrt()
-    least = bound.atol * bound.floor * each_scale.min() + bound.smallest
-    allowed = expected.abs().mul_(bound.rtol).add_(least)
-    return bool(((actual - expected).abs_() <= allowed).all())  # false for NaN
 
 
 def _strict_bool(byte: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
