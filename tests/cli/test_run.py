@@ -23,9 +23,10 @@ def task(taskpack: Taskpack, tmp_path: Path) -> Path:
 
 
 @needs_compiler
+@pytest.mark.alone
 def test_a_new_task_passes_and_its_result_is_kept(taskpack: Taskpack, task: Path) -> None:
     ran = taskpack("run", "--quick", cwd=task)
-    assert ran.code in (0, 1), ran.err  # 1: a clock that a busy machine made inconclusive
+    assert ran.code == 0, ran.out
     for gate in ("compile", "correct", "general"):
         assert f"\n{gate}  pass" in ran.out
         assert f"local/softmax: {gate} pass" in ran.err
@@ -113,7 +114,6 @@ def test_what_new_makes_passes_as_it_is(family: str, name: str, taskpack: Taskpa
     assert taskpack("new", family, name).code == 0
     assert "built" in taskpack("build", cwd=tmp_path / name).out
     ran = taskpack("run", "--quick", cwd=tmp_path / name)
-    assert "\ngeneral  pass" in ran.out, ran.out + ran.err
-    if family != "cpp2cpp":
-        assert "only native time is speed" in ran.out
-        assert ran.code == 0
+    assert ran.code == 0, ran.out + ran.err
+    assert "\ngeneral  pass" in ran.out
+    assert ("only native time is speed" in ran.out) == (family != "cpp2cpp")
