@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 SIZES = {
@@ -96,3 +97,23 @@ def _at(a: Any, place: int) -> Any:
     if not len(flat):
         raise ValueError("a tensor without elements has no first or last one")
     return flat[place].item() if hasattr(flat[place], "item") else flat[place]
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "sizeof": sizeof,
+    "min": min_,
+    "max": max_,
+    "abs": abs,
+    "ceil_div": ceil_div,
+    "round_up": round_up,
+    "is_power_of_2": is_power_of_2,
+    "log2": log2,
+    "sqrt": sqrt,
+    "exp": exp,
+    "sum": sum_,
+    "first": first,
+    "last": last,
+    "count": count,
+    "len": len,
+}
+"""What each function of the language is called in an expression, where one is evaluated and not compiled."""

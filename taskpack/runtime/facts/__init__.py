@@ -1,0 +1,1 @@
+"""What can be known of a candidate without running it."""
