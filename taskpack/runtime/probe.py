@@ -68,7 +68,9 @@ def _gpus() -> list[dict[str, Any]]:
 
     if torch.cuda.is_available():
         found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
-        return [{"name": p.name, "capability": getattr(p, "gcnArchName", f"{p.major}.{p.minor}"), "memory_mib": p.total_memory >> 20} for p in found]
+        # CUDA builds know gcnArchName as well, and give it the device's name.
+        is_rocm = torch.version.hip is not None
+        return [{"name": p.name, "capability": p.gcnArchName if is_rocm else f"{p.major}.{p.minor}", "memory_mib": p.total_memory >> 20} for p in found]
     if hasattr(torch, "xpu") and torch.xpu.is_available():
         others = [torch.xpu.get_device_properties(i) for i in range(torch.xpu.device_count())]
         return [{"name": p.name, "capability": str(getattr(p, "version", "")), "memory_mib": p.total_memory >> 20} for p in others]
