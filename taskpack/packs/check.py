@@ -8,17 +8,19 @@ from taskpack.errors import Diagnostic, NotFound, PackInvalid
 
 from .check_task import TASK_AND_OP_CHECKS
 from .findings import Finding
+from .knowledge import KnowledgePack
 from .load import Loaded
 from .op import OpPack
 from .shelf import Shelf, VersionRefused
 from .spans import Path
 from .subject import OpSubject, TaskSubject
+from .target import TargetPack
 from .task import TaskPack
 
 
 def check_pack(loaded: Loaded, shelf: Shelf) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a pack that has been loaded, and what was warned of then, in the order of lines."""
-    found = [*_check_dependencies(loaded, shelf), *_check_task(loaded, shelf)]
+    found = [*_check_dependencies(loaded, shelf), *_check_task(loaded, shelf), *_check_target(loaded, shelf)]
     return tuple(sorted((*loaded.warnings, *loaded.page.place(found)))) if found else loaded.warnings
 
 
@@ -46,6 +48,16 @@ def _check_task(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
     subject = TaskSubject(document.task, document.pack, loaded.folder, has_inline_op=False, op=op)
     for check in TASK_AND_OP_CHECKS:
         yield from check(subject)
+
+
+def _check_target(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P083: what a target calls knowledge holds rules."""
+    document = loaded.document
+    for index, name in enumerate(document.target.knowledge if isinstance(document, TargetPack) else ()):
+        path = ("target", "knowledge", index)
+        found = _fetch(shelf, name, document.pack.dependencies[name], path)
+        if not isinstance(found, Finding) and not isinstance(found.document, KnowledgePack):
+            yield Finding("P083", path, f"`{found.name}` is of the kind `{found.kind}`, and holds no rules")
 
 
 def _fetch(shelf: Shelf, name: str, requirement: str, path: Path) -> Loaded | Finding:

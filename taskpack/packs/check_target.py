@@ -31,6 +31,14 @@ def check_number_names(subject: TargetSubject) -> Iterator[Finding]:
                 yield Finding("P091", ("target", table, name), f"taskpack does not know `{name}`", hint, on_key=True)
 
 
+def check_knowledge(subject: TargetSubject) -> Iterator[Finding]:
+    """P071: packs of rules are declared."""
+    declared = subject.pack.dependencies if subject.pack else {}
+    for index, name in enumerate(subject.target.knowledge if subject.pack else ()):
+        if name not in declared:
+            yield Finding("P071", ("target", "knowledge", index), f"`{name}` is no dependency of this pack", f'`[pack.dependencies]` with `"{name}" = "^1.0"`')
+
+
 def check_recognition(subject: TargetSubject) -> Iterator[Finding]:
     """P092: a GPU can be told from others."""
     target = subject.target
@@ -40,5 +48,5 @@ def check_recognition(subject: TargetSubject) -> Iterator[Finding]:
         )
 
 
-TARGET_CHECKS: tuple[TargetCheck, ...] = (check_sources, check_number_names, check_recognition)
+TARGET_CHECKS: tuple[TargetCheck, ...] = (check_sources, check_number_names, check_recognition, check_knowledge)
 """All of them run, each on every target."""

@@ -101,7 +101,7 @@ CODES: dict[str, Code] = {
         is_warning=True,
     ),
     "P070": Code("one op", "A task is about one op: `task.op` names its pack, or `[op]` stands in the task's own file."),
-    "P071": Code("undeclared dependency", "The pack of `task.op` must stand in `[pack.dependencies]`, with the versions that will do."),
+    "P071": Code("undeclared dependency", "The packs of `task.op` and `target.knowledge` stand in `[pack.dependencies]`, with the versions that will do."),
     "P072": Code("unknown language", "No back end bears this name."),
     "P073": Code("unknown family", "There is no family for this pair of languages."),
     "P074": Code(
@@ -122,5 +122,16 @@ CODES: dict[str, Code] = {
     "P092": Code(
         "not to be recognised", "A GPU is recognised by at least one key of `[target.recognise]`; without one, any GPU of that kind will do.", is_warning=True
     ),
+    "P240": Code(
+        "unknown fact",
+        "Rules see facts of what they are about, of the device and of the cases: see the page on knowledge. Prose, which is told before "
+        "there is any code, sees the device's only.",
+    ),
+    "P241": Code("rule without a fact", "A condition that looks at no fact is the same for all code: it decides nothing."),
+    "P242": Code("subject of a rule", "What the rule is about cannot be seen in one of its languages."),
+    "P243": Code("braces in words", "Braces in `message`, `fix` and `prose` hold an expression over facts, as in `{num_warps} warps`."),
+    "P244": Code("rule without examples", "A rule has at least one good and one bad example, on which it is tried whenever the pack is checked."),
+    "P245": Code("example contradicts the rule", "The rule holds for an example that is said to be bad, or does not for one that is said to be good."),
+    "P246": Code("example decides nothing", "The rule does not apply to the example, or lacks a fact to decide it: an example that passes must really pass."),
 }
 """`P0xx` → what it means. Codes are never given a second meaning."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .header import PackFile, Words
+from .knowledge import Knowledge, KnowledgePack
 from .op import Op, OpPack
 from .target import Target, TargetPack
 from .task import Task, TaskPack
 
-Document = OpPack | TaskPack | TargetPack
+Document = OpPack | TaskPack | TargetPack | KnowledgePack
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ KINDS: dict[str, Kind] = {
             {"op": {"reference": "missing"}},
         ),
         Kind("target", TargetPack, {"target": Target}, "a device: how to recognise it, its limits and its peak rates"),
+        Kind("knowledge", KnowledgePack, {"knowledge": Knowledge}, "rules about kernel code on targets, each with its source and with examples that are run"),
     )
 }
 """`[pack] kind` → its row."""

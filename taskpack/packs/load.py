@@ -15,6 +15,7 @@ from taskpack.errors import Diagnostic, NotFound, PackInvalid
 from .findings import Finding, Page, overlaps, without_repeats
 from .header import Pack
 from .kinds import KINDS, Document, Kind
+from .knowledge import KnowledgePack
 from .meaning import Parts, check_meaning
 from .names import FILE
 from .op import OpPack
@@ -175,6 +176,8 @@ def _parts(document: Document, folder: Path) -> Parts:
             return Parts(folder, document.pack, op=document.op, task=document.task, has_op_table=document.op is not None)
         case TargetPack():
             return Parts(folder, document.pack, target=document.target)
+        case KnowledgePack():
+            return Parts(folder, document.pack, knowledge=document.knowledge)
 
 
 def _all_mistakes(page: Page, raw: dict[str, Any], kind: Kind, folder: Path, error: ValidationError) -> tuple[Diagnostic, ...]:

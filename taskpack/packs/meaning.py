@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from .check_cases import CASE_CHECKS
+from .check_knowledge import KNOWLEDGE_CHECKS
 from .check_op import OP_CHECKS
 from .check_target import TARGET_CHECKS
 from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
 from .findings import Finding
 from .header import Pack
+from .knowledge import Knowledge
 from .op import Op
-from .subject import OpSubject, TargetSubject, TaskSubject
+from .subject import KnowledgeSubject, OpSubject, TargetSubject, TaskSubject
 from .target import Target
 from .task import Task
 
@@ -27,6 +29,7 @@ class Parts:
     op: Op | None = None
     task: Task | None = None
     target: Target | None = None
+    knowledge: Knowledge | None = None
     has_op_table: bool = False
     """Whether the file has a table `[op]`, sound or not."""
     lost: frozenset[str] = frozenset()
@@ -45,4 +48,7 @@ def check_meaning(parts: Parts) -> Iterator[Finding]:
             yield from task_check(task)
     if parts.target:
         for target_check in TARGET_CHECKS:
-            yield from target_check(TargetSubject(parts.target))
+            yield from target_check(TargetSubject(parts.target, parts.pack))
+    if parts.knowledge:
+        for knowledge_check in KNOWLEDGE_CHECKS:
+            yield from knowledge_check(KnowledgeSubject(parts.knowledge))

@@ -12,6 +12,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from taskpack.runtime.facts.vocabulary import CASES, SUBJECTS, Word
+
 from . import grammar
 from .codes import CODES
 from .header import Pack
@@ -65,6 +67,8 @@ def _kind_page(kind: Kind) -> str:
         sections.append(_numbers_section())
     if kind.name == "op":
         sections += [_rules_section(), _inits_section()]
+    if kind.name == "knowledge":
+        sections.append(_facts_section())
     return head + "\n".join(sections)
 
 
@@ -124,6 +128,25 @@ def _numbers_section() -> str:
         f"## Names of numbers\n\nThose that taskpack looks for; others may be added.\n\n| in `limits` | unit |\n| --- | --- |\n{limits}\n\n"
         f"In `peak`: {peaks}; `bandwidth` in bytes/s, the others in operations/s.\n"
     )
+
+
+def _facts_section() -> str:
+    head = (
+        "## Facts\n\nConditions are [expressions](expressions.md) over facts. A fact that cannot be had is *unknown*: then the rule is reported as undecided, "
+        "and is never taken as met. Every rule sees the target's limits, with underscores (`warp_size`, `max_threads_per_block`: "
+        f"see [the kind `target`](target.md)), and, of the task's seen cases: {_listed(CASES)}.\n"
+    )
+    parts = [head]
+    types_of = {"int": "whole number", "bool": "true or false", "str": "text"}
+    for name, about in SUBJECTS.items():
+        rows = "\n".join(f"| `{word}` | {types_of[fact.type]} | {fact.meaning} |" for word, fact in about.facts.items())
+        languages = " and ".join(about.languages)
+        parts.append(f'### `about = "{name}"`\n\n{_capital(about.meaning)} ({languages}).\n\n| fact | type | meaning |\n| --- | --- | --- |\n{rows}\n')
+    return "\n".join(parts)
+
+
+def _listed(words: Mapping[str, Word]) -> str:
+    return "; ".join(f"`{name}`, {word.meaning}" for name, word in words.items())
 
 
 def _expressions_page() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from .expressions import Expression, ExpressionError, Type, parse
 from .findings import Finding
 from .header import Pack
+from .knowledge import Knowledge
 from .op import Op
 from .spans import Path
 from .target import Target
@@ -49,9 +50,17 @@ class TaskSubject:
 
 @dataclass(frozen=True)
 class TargetSubject:
-    """A target to be checked."""
+    """A target to be checked; `pack` where its header is sound."""
 
     target: Target
+    pack: Pack | None = None
+
+
+@dataclass(frozen=True)
+class KnowledgeSubject:
+    """Rules to be checked."""
+
+    knowledge: Knowledge
 
 
 def read_expression(path: Path, text: str, names: Mapping[str, Type]) -> Expression | Finding:

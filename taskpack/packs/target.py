@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .header import PackFile, Text, Words, pattern, spelled
+from .header import PackFile, PackName, Text, Words, pattern, spelled
 
 URL = r"^https?://"
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -17,11 +17,13 @@ LIMITS = {
     "warp-size": "threads",
     "max-threads-per-block": "threads",
     "max-threads-per-unit": "threads",
+    "max-warps-per-block": "warps",
     "compute-units": "units",
     "shared-memory-bytes": "bytes",
     "shared-memory-per-unit-bytes": "bytes",
     "registers-per-thread": "registers",
     "registers-per-unit": "registers",
+    "register-bytes": "bytes",
     "l1-bytes": "bytes",
     "l2-bytes": "bytes",
     "l3-bytes": "bytes",
@@ -78,6 +80,8 @@ class Target(Words):
     """How torch reaches it (`hip` is torch's `cuda` in a ROCm build)."""
     architecture: Text
     """What compilers call it: `gfx942`, `sm_90`, `x86-64`, …"""
+    knowledge: tuple[PackName, ...] = ()
+    """Packs with rules about code on this device; each stands in `[pack.dependencies]`."""
     recognise: Recognise = Recognise.model_construct()
     """How to recognise the device; a CPU needs nothing."""
     sources: Mapping[str, Origin] = Field(default_factory=dict)

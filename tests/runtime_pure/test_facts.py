@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from taskpack import resources
+from taskpack.runtime.facts.cases import case_facts, device_facts
 from taskpack.runtime.facts.find import find_subjects
 from taskpack.runtime.facts.subject import Subject
-from taskpack.runtime.facts.cases import case_facts, device_facts
 from taskpack.runtime.facts.vocabulary import CASES, SUBJECTS
 
 PRODUCT = """
