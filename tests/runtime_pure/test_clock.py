@@ -253,5 +253,7 @@ def test_a_kernel_against_itself_a_hundred_times(library: Path) -> None:
 @pytest.mark.alone
 def test_twice_the_work_fifty_times(library: Path) -> None:
     timings = list(time_pairs(library, 50, twice=True, budget_s=1.5))
-    close = [timing.speedup is not None and abs(timing.speedup / 0.5 - 1) <= 0.05 for timing in timings]
-    assert sum(close) >= 45, [timing.reason for timing, is_close in zip(timings, close, strict=True) if not is_close]
+    speedups = [timing.speedup for timing in timings if timing.speedup]
+    assert statistics.median(speedups) == pytest.approx(0.5, rel=0.05)
+    # On a machine that others use intervals are wide; what they claim must be true all the same.
+    assert sum(holds(timing, 0.5) for timing in timings) >= 45, [timing.reason for timing in timings if not holds(timing, 0.5)]
