@@ -19,6 +19,7 @@ from .wording import say_error
 VERBS = {
     "new": "taskpack.cli.new",
     "check": "taskpack.cli.check",
+    "lint": "taskpack.cli.lint",
     "build": "taskpack.cli.build",
     "run": "taskpack.cli.run",
     "schema": "taskpack.cli.schema",

@@ -38,12 +38,13 @@ print(json.dumps(found))
 def choose_target(word: str, task: Path, shelf: Shelf) -> str:
     """The name of a target pack for the task in that folder. `auto` is the GPU of this machine where the task's languages run on it, and otherwise the CPU."""
     if word != AUTO:
-        return _named(word, shelf)
+        return named_target(word, shelf)
     gpu = _find_gpu()
     return _of_gpu(gpu, task, shelf) if gpu else CPU
 
 
-def _named(word: str, shelf: Shelf) -> str:
+def named_target(word: str, shelf: Shelf) -> str:
+    """The name of the target pack that is meant; raises UsageError where there is none."""
     name = word if "/" in word else f"{_NAMESPACE}/{word}"
     if shelf.find(name) is None:
         short = [each.partition("/")[2] for each in _targets(shelf)]

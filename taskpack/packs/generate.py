@@ -8,12 +8,14 @@ from pathlib import Path
 from taskpack import resources
 
 from .reference_pages import write_pages
+from .rulebook import FILE, write_rules
 from .schema import write_schemas
 
 
 def generate(checkout: Path) -> None:
-    """Writes `schemas/` and the pages on packs in `docs/reference/`, below the root of a checkout."""
+    """Writes `schemas/`, the pages on packs in `docs/reference/` and the rules that ship, below the root of a checkout."""
     write_schemas(checkout / "schemas")
+    write_rules(checkout / "packs" / "knowledge" / FILE)
     write_pages(checkout / "docs" / "reference", checkout / "tests" / "bad")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from taskpack.runtime.facts.cases import device_facts
 from taskpack.runtime.facts.vocabulary import CASES, SUBJECTS
 
 from .expressions import Type
@@ -57,3 +58,8 @@ def applies_to(scope: Scope, target: Target) -> bool:
         and (not scope.devices or target.device in scope.devices)
         and (not scope.architectures or any(fnmatchcase(target.architecture, pattern) for pattern in scope.architectures))
     )
+
+
+def facts_of(target: Target) -> dict[str, int | float]:
+    """The facts of a target, by the names that rules use."""
+    return device_facts({name: quantity.value for name, quantity in target.limits.items()})

@@ -1,0 +1,1 @@
+"""Rules on files: for people, before anything is built or run."""
