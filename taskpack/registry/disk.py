@@ -29,3 +29,12 @@ def sync_folder(folder: Path) -> None:
 def beside(path: Path) -> Path:
     """A hidden name in the same folder that nobody else has: what is made there can be renamed to `path`."""
     return path.with_name(f".{path.name[:40]}.{os.urandom(8).hex()}.tmp")
+
+
+def make_folder(folder: Path) -> None:
+    """The folder and those above it, each name on the disk."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
