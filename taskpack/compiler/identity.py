@@ -8,7 +8,7 @@ from taskpack.digest import digest_bytes, digest_value
 from taskpack.packs.op import Draw, Input, Op, Output, Tensor
 from taskpack.packs.task import Baseline
 
-from .plan import Case, Plan, shortest
+from .plan import USUAL_ROUNDINGS, Case, Plan, Tolerance, shortest
 from .resolve import File, Resolved
 
 
@@ -53,10 +53,10 @@ def _question(plan: Plan, resolved: Resolved) -> dict[str, object]:
         "flags": sorted(op.flags),
         "constraints": [check.python for check in program.constraints],
         "invariants": [check.python for check in program.invariants],
-        "tolerance": {name: [one.rtol, one.atol] for name, one in plan.tolerance.items()},
+        "tolerance": {name: _tolerance(one) for name, one in plan.tolerance.items()},
         "reductions": program.reductions,
         "cost": program.cost,
-        "reference": _function(op.reference, resolved.reference_files),
+        "reference": _function(op.reference, resolved.reference_files) if op.reference else _module(plan),
         "generator": _function(op.generator, resolved.reference_files) if op.generator else None,
         "data": {tensor.name: digest_bytes(resolved.reference_files[tensor.init.file.path].content) for tensor in op.given() if tensor.init.file},
     }
@@ -65,6 +65,7 @@ def _question(plan: Plan, resolved: Resolved) -> dict[str, object]:
 def _tensors(op: Op) -> Iterable[tuple[Tensor, str]]:
     yield from ((tensor, "input") for tensor in op.inputs)
     yield from ((tensor, "inout") for tensor in op.inouts)
+    yield from ((tensor, "state") for tensor in op.state)
     yield from ((tensor, "output") for tensor in op.outputs)
 
 
@@ -82,6 +83,18 @@ def _function(spelled: str, files: Mapping[str, File]) -> list[str]:
     """The function and the digest of its file, whatever the file is called."""
     path, _, name = spelled.rpartition(":")
     return [name, digest_bytes(files[path].content)]
+
+
+def _tolerance(said: Tolerance) -> list[float | None]:
+    return [said.rtol, said.atol, *([said.roundings] if said.roundings != USUAL_ROUNDINGS else [])]
+
+
+def _module(plan: Plan) -> dict[str, object]:
+    """The library's class by its fingerprint, and how it is constructed and called; not which versions of the library hold that class."""
+    module = plan.module
+    assert module is not None, "an op without a reference has a module"
+    said = {"target": module.target, "fingerprint": module.fingerprint, "precision": module.precision}
+    return said | {"constructor": module.constructor, "forward": module.forward, "arguments": plan.program.arguments}
 
 
 def describe_side(side: Baseline) -> dict[str, object]:

@@ -8,18 +8,24 @@ from dataclasses import replace
 from taskpack.errors import UsageError
 from taskpack.packs.op import Draw, Op, OutputTolerance, Tensor
 from taskpack.packs.op import Unseen as UnseenWords
+from taskpack.packs.task import MODULE
+from taskpack.packs.versions import parse_requirement
 from taskpack.runtime.languages import EXECUTION
 
 from . import identity
+from .library import hold_to_library
 from .plan import (
     EXECUTIONS,
     GATES,
+    OF_MODULES,
+    USUAL_ROUNDINGS,
     Argument,
     CandidateSide,
     Case,
     Device,
     Limits,
     Literal,
+    Module,
     Names,
     OpName,
     Plan,
@@ -67,17 +73,39 @@ def expand_arguments(plan: Plan, resolved: Resolved) -> Plan:
     op = resolved.op
     inputs = tuple(_tensor(tensor, "input", op, static=tensor.static, edges=tensor.edges) for tensor in op.inputs)
     inouts = tuple(_tensor(tensor, "inout", op, static=tensor.static, edges=tensor.edges) for tensor in op.inouts)
+    state = tuple(_tensor(tensor, "input", op, static=tensor.static, edges=tensor.edges) for tensor in op.state)
     outputs = tuple(_tensor(tensor, "output", op, count=tensor.count) for tensor in op.outputs)
     scalars = tuple(Argument(scalar.name, "scalar", scalar.dtype) for scalar in op.scalars)
     names = _names(op)
     dims = tuple(Argument(name, "dim", "int64") for name in names.dims)
     flags = tuple(Argument(name, "flag", "int32") for name in names.flags)
-    return replace(plan, arguments=(*inputs, *inouts, *outputs, *scalars, *dims, *flags), names=names)
+    return replace(plan, arguments=(*inputs, *inouts, *state, *outputs, *scalars, *dims, *flags), names=names)
 
 
 def translate_expressions(plan: Plan, resolved: Resolved) -> Plan:
     """The op's expressions as Python."""
     return replace(plan, program=translate_op(resolved.op))
+
+
+def describe_module(plan: Plan, resolved: Resolved) -> Plan:
+    """The library's class, which must be installed and be the one that the pack was written for. Raises TargetAbsent, IntegrityError and UsageError."""
+    said, op = resolved.op.module, resolved.op
+    if said is None:
+        return plan
+    clauses = tuple((operator, str(version)) for operator, version in parse_requirement(said.requires).clauses)
+    module = Module(
+        said.provider,
+        said.target,
+        said.requires,
+        clauses,
+        said.fingerprint,
+        said.precision,
+        **said.signatures(),
+        inputs=tuple(tensor.name for tensor in op.inputs),
+        state=tuple(tensor.name for tensor in op.state),
+    )
+    hold_to_library(module, resolved.op_pack.name)
+    return replace(plan, interface="module", module=module)
 
 
 def select_cases(plan: Plan, resolved: Resolved) -> Plan:
@@ -116,9 +144,9 @@ def set_limits(plan: Plan, resolved: Resolved) -> Plan:
     return replace(plan, limits=limits, timing=Timing(resolved.task.timing.score))
 
 
-def place_gates(plan: Plan, resolved: Resolved) -> Plan:  # noqa: ARG001  every pass has the same form
-    """Every gate, in order; one that cannot say anything here says so when it is reached."""
-    return replace(plan, gates=GATES)
+def place_gates(plan: Plan, resolved: Resolved) -> Plan:
+    """Every gate of the interface, in order; one that cannot say anything here says so when it is reached."""
+    return replace(plan, gates=tuple(gate for gate in GATES if gate not in OF_MODULES or resolved.op.module))
 
 
 def digest_cases(plan: Plan, resolved: Resolved) -> Plan:
@@ -136,6 +164,7 @@ PASSES: tuple[Pass, ...] = (
     place_languages,
     choose_start,
     expand_arguments,
+    describe_module,
     translate_expressions,
     select_cases,
     place_unseen,
@@ -151,7 +180,7 @@ PASSES: tuple[Pass, ...] = (
 def _begin(resolved: Resolved) -> Plan:
     """What needs no thought."""
     op, target, baseline, candidate = resolved.op, resolved.target, resolved.baseline, resolved.candidate
-    file, _, entry = op.reference.rpartition(":")
+    file, _, entry = op.reference.rpartition(":") if op.reference else ("", "", "")
     return Plan(
         task=resolved.pack.name,
         version=resolved.pack.version,
@@ -175,7 +204,7 @@ def _execution(language: str, resolved: Resolved) -> str:
     device = resolved.target.device
     if execution := EXECUTION.get(language, {}).get(device):
         return execution
-    able = ", ".join(sorted(name for name, devices in EXECUTION.items() if device in devices))
+    able = ", ".join(sorted(name for name, devices in EXECUTION.items() if device in devices and name != MODULE))
     raise UsageError(
         f"`{resolved.pack.name}`: {language} does not run on {resolved.target_pack.name} (device {device})",
         hint=f"languages that do: {able}",
@@ -231,4 +260,4 @@ def _tolerance(tensor: Tensor, op: Op) -> Tolerance:
     own = op.tolerance.output.get(tensor.name, OutputTolerance.model_construct())
     rtol = general.rtol if own.rtol is None else own.rtol
     atol = general.atol if own.atol is None else own.atol
-    return Tolerance(rtol, atol, own.reason or general.reason)
+    return Tolerance(rtol, atol, own.reason or general.reason, own.roundings or general.roundings or USUAL_ROUNDINGS)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 
+from taskpack.runtime.signature import Signature
+
 FORMAT = 1
 
 ROLES = ("input", "inout", "output", "scalar", "dim", "flag")
 TENSOR_ROLES = frozenset({"input", "inout", "output"})
-GATES = ("compile", "correct", "general", "fast")
+GATES = ("compile", "interface", "state-dict", "correct", "general", "fast")
+OF_MODULES = frozenset({"interface", "state-dict"})
+"""Gates that ask what only a module has."""
 EXECUTIONS = ("native", "emulated", "interpreted")
 """From the strongest claim to the weakest."""
+
+USUAL_ROUNDINGS = 2
+"""Into an output's dtype; `runtime.tolerance` says why."""
 
 _EXACT = 2**53
 """Below it floats hold every integer."""
@@ -71,12 +78,29 @@ class Names:
 
 @dataclass(frozen=True)
 class Reference:
-    """The op's own answer: a function in a file under `pack/reference/`."""
+    """The op's own answer: a function in a file under `pack/reference/`; no file and no entry where a library's class answers."""
 
     file: str
     entry: str
     generator: str | None = None
     """`file.py:function` that draws inputs, where an init asks for it."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The library's class that is the reference and the baseline, and which of the op's tensors are what to it."""
+
+    provider: str
+    target: str
+    requires: str
+    versions: tuple[tuple[str, str], ...]
+    """`requires` as comparisons: operator and version."""
+    fingerprint: str
+    precision: str
+    constructor: Signature
+    forward: Signature
+    inputs: tuple[str, ...]
+    state: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -127,6 +151,7 @@ class Tolerance:
     rtol: float | None = None
     atol: float | None = None
     reason: str = ""
+    roundings: int = USUAL_ROUNDINGS
 
 
 @dataclass(frozen=True)
@@ -165,6 +190,8 @@ class Program:
     invariants: tuple[Checked, ...] = ()
     reductions: Mapping[str, str] = field(default_factory=dict)
     cost: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Of a module's constructor."""
     imports: tuple[str, ...] = ()
     """Names wanted from the runtime's `expressions`."""
 
@@ -182,6 +209,7 @@ class Plan:
     baseline: Side
     candidate: CandidateSide
     interface: str = "function"
+    module: Module | None = None
     arguments: tuple[Argument, ...] = ()
     names: Names = Names()
     cases: tuple[Case, ...] = ()
@@ -195,8 +223,9 @@ class Plan:
     program: Program = Program()
 
     def to_dict(self) -> dict[str, object]:
-        """The content of `plan.json`: JSON's own types only."""
-        return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "program"}
+        """The content of `plan.json`: JSON's own types only. `module` stands there where the interface is one."""
+        left_out = {"program"} if self.module else {"program", "module"}
+        return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out}
 
     def tensors(self, *roles: str) -> tuple[Argument, ...]:
         """The tensor arguments with one of `roles`, or all of them."""
@@ -258,6 +287,8 @@ def _contradictions(plan: Plan) -> Iterable[str]:
 
 
 def _gaps(plan: Plan) -> Iterable[str]:
+    if (plan.interface == "module") != (plan.module is not None) or (plan.module is None) != bool(plan.reference.file):
+        yield "the interface and the reference do not go together"
     for side in (plan.baseline, plan.candidate):
         if side.execution not in EXECUTIONS:
             yield f"{side.language} is placed nowhere"

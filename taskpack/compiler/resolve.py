@@ -11,7 +11,7 @@ from taskpack.packs.header import Words
 from taskpack.packs.load import Loaded
 from taskpack.packs.op import Op, OpPack
 from taskpack.packs.target import Target, TargetPack
-from taskpack.packs.task import Baseline, Task, TaskPack
+from taskpack.packs.task import LIBRARY, Baseline, Task, TaskPack
 
 Fetch = Callable[[str, str], Loaded]
 """Name and version requirement → the pack; raises NotFound where there is none that will do."""
@@ -40,7 +40,7 @@ class Resolved:
     candidate: Baseline
     """With every key said."""
     reference_files: Mapping[str, File]
-    """The reference, the generator and the data of `file` inits, by their paths in the op's pack."""
+    """The reference, if it is a file, the generator and the data of `file` inits, by their paths in the op's pack."""
     baseline_files: Mapping[str, File]
     start_files: Mapping[str, File]
     """The candidate to start from, by the names that a candidate's files have; empty without `start`."""
@@ -74,6 +74,8 @@ def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
         raise UsageError(f"`{target}` is of the kind `{target_pack.kind}`, not a target")
     task = document.task
     candidate = task.candidate.as_side(task.baseline)
+    if op.module is not None:
+        candidate = candidate.model_copy(update={"arguments": (), "style": "functional"})
     return Resolved(
         loaded,
         task,
@@ -81,7 +83,7 @@ def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
         op_pack,
         target_pack.document.target,
         target_pack,
-        task.baseline,
+        task.baseline if op.module is None else LIBRARY.model_copy(update={"entry": op.module.target}),
         candidate,
         reference_files=_read(op_pack.folder, _reference_paths(op)),
         baseline_files=_read(loaded.folder, {file: file for file in task.baseline.files}),
@@ -101,7 +103,7 @@ def _find_op(loaded: Loaded, document: TaskPack, fetch: Fetch) -> tuple[Op, Load
 
 
 def _reference_paths(op: Op) -> dict[str, str]:
-    functions = [op.reference, *([op.generator] if op.generator else [])]
+    functions = [function for function in (op.reference, op.generator) if function]
     paths = [function.rpartition(":")[0] for function in functions] + [tensor.init.file.path for tensor in op.given() if tensor.init.file]
     return {path: path for path in paths}
 

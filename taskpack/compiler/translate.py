@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from taskpack.packs.expressions import Expression, Type, parse
+from taskpack.packs.header import Value
+from taskpack.packs.module import Built, Module
 from taskpack.packs.op import Input, Op, Tensor
 
 from .plan import Checked, Program, shortest
@@ -22,6 +24,7 @@ def translate_op(op: Op) -> Program:
         constraints=tuple(translator.checked(text, op.scope()) for text in op.constraints),
         invariants=tuple(translator.checked(text, op.tensor_scope()) for text in op.invariants),
         reductions=translator.reductions(op),
+        arguments=translator.arguments(op.module) if op.module else {},
         cost={"bytes": translator.python(op.cost.bytes), "flops": translator.python(op.cost.flops)} if op.cost else {},
         imports=translator.imports(),
     )
@@ -50,6 +53,16 @@ class _Translator:
         said = {} if init.derive else init.arguments()
         arguments = [f'"{key}": {self.python(value) if key in init.expressions() else _literal(value)}' for key, value in said.items()]
         return f'{{"{init.kind}": {{{", ".join(arguments)}}}}}'
+
+    def arguments(self, module: Module) -> dict[str, str]:
+        """Of a module's constructor; an object is a dict with the class and its fields."""
+        return {name: self._given(value) for name, value in module.arguments.items()}
+
+    def _given(self, value: Value | Built) -> str:
+        if isinstance(value, Built):
+            fields = ", ".join(f'"{name}": {self._given(one)}' for name, one in value.fields.items())
+            return f'{{"target": {_literal(value.target)}, "fields": {{{fields}}}}}'
+        return self._parse(value, self._scope).python if isinstance(value, str) else _literal(value)
 
     def derived(self, tensor: Input) -> str:
         assert tensor.init.derive

@@ -32,7 +32,7 @@ def declared_names(subject: OpSubject) -> Iterator[tuple[str, Path, bool]]:
 def tensors(subject: OpSubject) -> Iterator[tuple[Tensor, Path]]:
     """Every tensor and the path of its table."""
     op = subject.op
-    for table, things in (("input", op.inputs), ("inout", op.inouts), ("output", op.outputs)):
+    for table, things in (("input", op.inputs), ("inout", op.inouts), ("state", op.state), ("output", op.outputs)):
         yield from ((thing, ("op", table, index)) for index, thing in enumerate(things))
 
 
@@ -47,7 +47,7 @@ def check_names(subject: OpSubject) -> Iterator[Finding]:
     for name, path, on_key in declared_names(subject):
         if name in seen:
             yield Finding("P020", path, f"`{name}` is declared a second time", on_key=on_key)
-        elif name in names.RESERVED:
+        elif name in names.RESERVED and path[1] != "state":  # keys of a state stand in no expression
             yield Finding("P021", path, f"`{name}` has a meaning of its own", "choose another name", on_key=on_key)
         seen.add(name)
 
@@ -56,7 +56,8 @@ def check_reference(subject: OpSubject) -> Iterator[Finding]:
     """P040 to P045 for the reference and the generator."""
     op = subject.op
     values = {*subject.scope()}
-    yield from check_function(subject.folder, op.reference, ("op", "reference"), values | {tensor.name for tensor in op.given()})
+    if op.reference is not None:
+        yield from check_function(subject.folder, op.reference, ("op", "reference"), values | {tensor.name for tensor in op.given()})
     if op.generator is not None:
         yield from check_function(subject.folder, op.generator, ("op", "generator"), values | {"seed"})
 

@@ -9,16 +9,17 @@ from string import Formatter
 from taskpack.runtime.languages import C_ABI, EXECUTION
 
 from .check_files import check_entry, check_path
+from .check_module import check_interface
 from .findings import Finding
 from .names import is_identifier
 from .spans import Path
 from .subject import OpSubject, TaskSubject
 from .suggest import did_you_mean, hint_among
-from .task import FAMILIES, Baseline
+from .task import FAMILIES, MODULE, MODULE_FAMILIES, Baseline
 
 TaskCheck = Callable[[TaskSubject], Iterator[Finding]]
 
-LANGUAGES = frozenset(EXECUTION) | C_ABI
+LANGUAGES = (frozenset(EXECUTION) | C_ABI) - {MODULE}
 
 
 def check_op_is_named(subject: TaskSubject) -> Iterator[Finding]:
@@ -36,13 +37,13 @@ def check_op_is_named(subject: TaskSubject) -> Iterator[Finding]:
 def check_languages(subject: TaskSubject) -> Iterator[Finding]:
     """P072, P073: languages are known, and so is their pair."""
     task = subject.task
-    said: list[tuple[str, Path]] = [(task.baseline.language, ("task", "baseline", "language"))]
+    said: list[tuple[str, Path]] = [] if _is_left_out(task.baseline) else [(task.baseline.language, ("task", "baseline", "language"))]
     if task.candidate.language is not None:
         said.append((task.candidate.language, ("task", "candidate", "language")))
     unknown = [(language, path) for language, path in said if language not in LANGUAGES]
     for language, path in unknown:
         yield Finding("P072", path, f"unknown language `{language}`", hint_among(language, LANGUAGES, "languages"))
-    if not unknown and task.family not in FAMILIES:
+    if said and not unknown and task.family not in {**FAMILIES, **MODULE_FAMILIES}:
         yield Finding("P073", said[-1][1], f"there is no family `{task.family}`", f"families: {', '.join(f'`{name}`' for name in FAMILIES)}")
 
 
@@ -95,11 +96,12 @@ def check_example_names(subject: TaskSubject) -> Iterator[Finding]:
 def check_entries(subject: TaskSubject) -> Iterator[Finding]:
     """P074: entries are names, which hold the dtype variables that they must hold."""
     task = subject.task
-    yield from _check_entry(task.baseline, ("task", "baseline", "entry"), subject.op)
+    if not _is_left_out(task.baseline):
+        yield from _check_entry(task.baseline, ("task", "baseline", "entry"), subject.op)
     side = task.candidate.as_side(task.baseline)
     if task.candidate.entry is not None:
         yield from _check_entry(side, ("task", "candidate", "entry"), subject.op)
-    elif _is_python(side.language) != _is_python(task.baseline.language):
+    elif not task.is_module and _is_python(side.language) != _is_python(task.baseline.language):
         hint = "a symbol like `softmax_{T}`" if _is_python(task.baseline.language) else "the name of a Python function"
         yield from (
             Finding(one.code, ("task", "candidate"), f"the candidate's entry is the baseline's, `{side.entry}`: {one.message}", one.hint or hint)
@@ -137,7 +139,7 @@ def _check_fields(side: Baseline, fields: list[str], path: Path, subject: OpSubj
 
 def check_arguments(subject: TaskSubject) -> Iterator[Finding]:
     """P075 to P077, P020: arguments are known and complete."""
-    if subject.op is None:
+    if subject.op is None or subject.task.is_module or subject.op.op.module:
         return
     task = subject.task
     yield from _check_arguments(task.baseline, ("task", "baseline"), ("arguments",), subject.op)
@@ -173,11 +175,16 @@ def _check_arguments(side: Baseline, table: Path, key: Path, subject: OpSubject)
         )
 
 
+def _is_left_out(baseline: Baseline) -> bool:
+    """Whether the baseline is the library's class, and nothing that the author wrote."""
+    return baseline.language == MODULE and not baseline.files
+
+
 def _is_python(language: str) -> bool:
     return language in LANGUAGES and language not in C_ABI
 
 
 TASK_CHECKS: tuple[TaskCheck, ...] = (check_op_is_named, check_languages, check_baseline_files, check_candidates, check_example_names)
 """Those that need nothing but the task's own pack."""
-TASK_AND_OP_CHECKS: tuple[TaskCheck, ...] = (check_entries, check_arguments)
+TASK_AND_OP_CHECKS: tuple[TaskCheck, ...] = (check_interface, check_entries, check_arguments)
 """Those that need the op, too, which may be another pack's."""

@@ -122,6 +122,28 @@ CODES: dict[str, Code] = {
     "P092": Code(
         "not to be recognised", "A GPU is recognised by at least one key of `[target.recognise]`; without one, any GPU of that kind will do.", is_warning=True
     ),
+    "P320": Code(
+        "reference or module",
+        "An op's reference is a function of its own, `reference`, or a class of an installed library, `[op.module]` with its `[[op.state]]`: one of the two.",
+    ),
+    "P321": Code(
+        "task of a module",
+        "Where the op is a module, the baseline is the library's own class and is not named; the candidate says its `language` and, as `entry`, its class.",
+    ),
+    "P322": Code("package.module:Class", "Classes of libraries are named by their module's full name, a colon, and the class."),
+    "P323": Code(
+        "fingerprint",
+        "`sha256:` and 64 hexadecimal digits, over the syntax of the library's class. It is compared wherever the task is built or run; where the library has "
+        "changed its class, that is drift, and no verdict.",
+    ),
+    "P324": Code("signature", "`constructor` and `forward` are signatures in Python's words, without `self` and annotations."),
+    "P325": Code("arguments of the constructor", "`[op.module.arguments]` gives every parameter without a default a value, and nothing that is not taken."),
+    "P326": Code("arguments of forward", "The op's inputs are the tensors that `forward` takes, by their names; parameters without a default need one each."),
+    "P327": Code("module that writes", "The interface `module` returns what it computes: its op has inputs, a state and outputs, and no inouts."),
+    "P328": Code(
+        "constant state",
+        "A parameter with the same value everywhere, as libraries initialise many, hides a candidate that ignores it. Say how its values are drawn.",
+    ),
     "P240": Code(
         "unknown fact",
         "Rules see facts of what they are about, of the device and of the cases: see the page on knowledge. Prose, which is told before "

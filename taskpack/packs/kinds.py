@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .header import PackFile, Words
 from .knowledge import Knowledge, KnowledgePack
@@ -24,20 +24,17 @@ class Kind:
     tables: Mapping[str, type[Words]]
     """Its tables besides `[pack]`, the kind's own one first."""
     summary: str
-    placeholders: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Table → what stands in for keys without which nothing else of it could be checked."""
 
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("op", OpPack, {"op": Op}, "what must be computed: inputs, outputs, reference, cases, tolerance, cost", {"op": {"reference": "missing"}}),
+        Kind("op", OpPack, {"op": Op}, "what must be computed: inputs, outputs, reference, cases, tolerance, cost"),
         Kind(
             "task",
             TaskPack,
             {"task": Task, "op": Op},
             "an op in a language, with the baseline that a candidate must beat and the files that it may write",
-            {"op": {"reference": "missing"}},
         ),
         Kind("target", TargetPack, {"target": Target}, "a device: how to recognise it, its limits and its peak rates"),
         Kind("knowledge", KnowledgePack, {"knowledge": Knowledge}, "rules about kernel code on targets, each with its source and with examples that are run"),

@@ -189,7 +189,7 @@ def _all_mistakes(page: Page, raw: dict[str, Any], kind: Kind, folder: Path, err
 
 def _meaning_of_rest(raw: dict[str, Any], kind: Kind, folder: Path) -> Iterator[Finding]:
     tables: dict[str, type[Any]] = {"pack": Pack, **kind.tables}
-    saved: dict[str, Salvaged[Any]] = {name: salvage(model, raw.get(name), kind.placeholders.get(name, {})) for name, model in tables.items() if name in raw}
+    saved: dict[str, Salvaged[Any]] = {name: salvage(model, raw.get(name)) for name, model in tables.items() if name in raw}
     models = {name: table.model for name, table in saved.items()}
     if overlaps(("dependencies",), saved["pack"].removed if "pack" in saved else ()):
         # Whether a dependency is declared cannot be told from what is left.

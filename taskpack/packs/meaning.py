@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 
 from .check_cases import CASE_CHECKS
 from .check_knowledge import KNOWLEDGE_CHECKS
+from .check_module import MODULE_CHECKS
 from .check_op import OP_CHECKS
 from .check_target import TARGET_CHECKS
 from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
@@ -40,7 +41,7 @@ def check_meaning(parts: Parts) -> Iterator[Finding]:
     """What is wrong with a pack whose form is right, as far as that can be seen without other packs."""
     op = OpSubject(parts.op, parts.folder, parts.lost) if parts.op else None
     if op:
-        for check in (*OP_CHECKS, *CASE_CHECKS):
+        for check in (*OP_CHECKS, *MODULE_CHECKS, *CASE_CHECKS):
             yield from check(op)
     if parts.task:
         task = TaskSubject(parts.task, parts.pack, parts.folder, parts.has_op_table, op)

@@ -19,6 +19,11 @@ IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]*$"
 CASE_ID = r"^[a-z0-9]+([-.][a-z0-9]+)*$"
 FUNCTION = r"^[A-Za-z0-9_./-]+\.py:[A-Za-z_][A-Za-z0-9_]*$"
 """`file.py:function`."""
+CLASS = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
+"""`package.module:Class`."""
+FINGERPRINT = r"^sha256:[0-9a-f]{64}$"
+STATE_KEY = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$"
+"""A key of a `state_dict`."""
 
 FLOATING = ("float64", "float32", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")

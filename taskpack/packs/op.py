@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag
 from .expressions import Type
 from .header import CaseId, Identifier, PackFile, Text, Value, Words
 from .inits import Init
+from .module import Module, StateKey
 from .names import FLOATING
 
 MOST_NAMES = 64
@@ -44,6 +45,16 @@ class Input(Tensor):
     """Whether it stays the same from call to call, as weights do, so that a candidate may prepare it once."""
     edges: tuple[Edge, ...] = ()
     """Distributions that the judge draws besides the declared one; floating tensors only."""
+
+
+class State(Input):
+    """`[[op.state]]`: a parameter or buffer of the op's module. Its values are drawn, never initialised by the library: ones and zeros hide that a
+    weight is ignored."""
+
+    name: StateKey
+    """Its key in the `state_dict`: `weight`, `gate_proj.weight`."""
+    static: Literal[True] = True
+    """A module's state stays the same from call to call."""
 
 
 class Output(Tensor):
@@ -89,6 +100,8 @@ class OutputTolerance(Words):
 
     reduction: Text | None = None
     """Expression: the length of the longest reduction."""
+    roundings: Annotated[int, Field(ge=1, le=16)] | None = None
+    """How many times values are rounded to the output's dtype on the way to it, the last time included; default 2. Only for float16 and bfloat16."""
     rtol: Annotated[float, Field(ge=0)] | None = None
     """Accepted error relative to the element; needs a `reason`."""
     atol: Annotated[float, Field(ge=0)] | None = None
@@ -170,9 +183,10 @@ class Unseen(Words):
 class Op(Words):
     """`[op]`: what must be computed."""
 
-    reference: Text
-    """`file.py:function`, a torch function that computes in float64. Its parameters name the inputs, dimensions, dtype variables, flags and
-    scalars that it wants; it returns the final inouts, then the outputs."""
+    reference: Text | None = None
+    """`file.py:function`, a torch function that computes in float64; left out where there is `[op.module]`. Its parameters name the inputs, dimensions,
+    dtype variables, flags and scalars that it wants; it returns the final inouts, then the outputs."""
+    module: Module | None = None
     doc: str = ""
     """What is computed, in prose."""
     dims: Mapping[Identifier, str] = Field(default_factory=dict)
@@ -185,6 +199,8 @@ class Op(Words):
     """Tensors that are read."""
     inouts: tuple[Input, ...] = Field((), alias="inout", max_length=MOST_NAMES)
     """Tensors that are read and overwritten."""
+    state: tuple[State, ...] = Field((), max_length=MOST_NAMES)
+    """Parameters and buffers of the module, every one of them."""
     outputs: tuple[Output, ...] = Field((), alias="output", max_length=MOST_NAMES)
     """Tensors that are computed."""
     scalars: tuple[Scalar, ...] = Field((), alias="scalar", max_length=MOST_NAMES)
@@ -216,12 +232,13 @@ class Op(Words):
 
     def tensor_scope(self) -> dict[str, Type]:
         """Names that invariants may use: `scope` and the inputs and inouts. A `derive` may use those declared before it."""
-        return {**self.scope(), **dict.fromkeys((tensor.name for tensor in self.given()), "tensor")}
+        return {**self.scope(), **dict.fromkeys((tensor.name for tensor in (*self.inputs, *self.inouts)), "tensor")}
 
     def given(self) -> Iterator[Input]:
-        """Inputs, then inouts: every tensor that has values before the call."""
+        """Inputs, inouts, then a module's state: every tensor that has values before the call."""
         yield from self.inputs
         yield from self.inouts
+        yield from self.state
 
     def written(self) -> Iterator[Tensor]:
         """Inouts, then outputs: what the reference returns, in its order."""

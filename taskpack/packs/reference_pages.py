@@ -21,7 +21,7 @@ from .inits import Init
 from .kinds import KINDS, Kind
 from .op import Draw
 from .target import LIMITS, PEAKS
-from .task import FAMILIES
+from .task import FAMILIES, MODULE_FAMILIES
 
 _ERRORS = """# Mistakes in packs
 
@@ -60,7 +60,7 @@ def _kind_page(kind: Kind) -> str:
     sections = [_section(heading, model) for heading, model in _tables(kind)]
     head = f"# The kind `{kind.name}`\n\nA pack of this kind holds {kind.summary}. `[pack]` is the same in [all kinds](kinds.md).\n\n"
     if kind.name == "task":
-        rows = "\n".join(f"| `{family.name}` | {family.summary} |" for family in FAMILIES.values())
+        rows = "\n".join(f"| `{family.name}` | {family.summary} |" for family in (*FAMILIES.values(), *MODULE_FAMILIES.values()))
         sections.append(f"## Families\n\nThe languages of baseline and candidate make the family.\n\n| family | what is asked |\n| --- | --- |\n{rows}\n")
         sections.append("## `[op]`\n\nAn op of the task's own, instead of `task.op`: see [the kind `op`](op.md).\n")
     if kind.name == "target":

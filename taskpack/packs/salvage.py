@@ -42,15 +42,14 @@ def frozen(value: object) -> object:
     return value
 
 
-def salvage(model: type[Model], table: object, placeholders: Mapping[str, object]) -> Salvaged[Model]:
-    """As much of `table` as makes a `model`; `placeholders` stand in for keys without which there would be none."""
+def salvage(model: type[Model], table: object) -> Salvaged[Model]:
+    """As much of `table` as makes a `model`."""
     if not isinstance(table, dict):
         return Salvaged(None)
     rest = copy.deepcopy(table)
     removed: set[Path] = set()
     rows: dict[Path, list[int]] = {}
     for _ in range(_ROUNDS):
-        _fill(rest, placeholders, removed)
         try:
             return Salvaged(model.model_validate(frozen(rest)), tuple(removed), rows)
         except ValidationError as error:
@@ -59,13 +58,6 @@ def salvage(model: type[Model], table: object, placeholders: Mapping[str, object
             removed.add(_original(path, rows))
             _take_out(rest, path, rows)
     return Salvaged(None)
-
-
-def _fill(table: dict[str, object], placeholders: Mapping[str, object], removed: set[Path]) -> None:
-    for key, stand_in in placeholders.items():
-        if key not in table:
-            table[key] = stand_in
-            removed.add((key,))
 
 
 def _take_out(table: object, path: Path, rows: dict[Path, list[int]]) -> None:

@@ -38,6 +38,18 @@ FAMILIES: dict[str, Family] = {
 }
 """`<baseline language>2<candidate language>` → the family."""
 
+MODULE = "module"
+"""The baseline's language where it is the library's own class, as in every task of an op with `[op.module]`."""
+
+MODULE_FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family(MODULE, "torch", "write a drop-in for a library's module, in PyTorch"),
+        Family(MODULE, "triton", "write a drop-in for a library's module, in PyTorch and Triton"),
+    )
+}
+"""The same for the interface `module`; no template makes these."""
+
 
 class Baseline(Words):
     """`[task.baseline]`: the implementation that a candidate must beat."""
@@ -54,6 +66,10 @@ class Baseline(Words):
     """Whether outputs are given to be filled, or returned."""
 
 
+LIBRARY = Baseline.model_construct(language=MODULE, files=(), entry="", arguments=(), style="functional")
+"""The baseline of a module task, which its author need not name."""
+
+
 class Candidate(Words):
     """`[task.candidate]`: what a candidate must be; keys that are left out are the baseline's."""
 
@@ -62,7 +78,7 @@ class Candidate(Words):
     language: Text | None = None
     """Default: the baseline's."""
     entry: Text | None = None
-    """Default: the baseline's."""
+    """Default: the baseline's. In the interface `module`: the name of the candidate's class."""
     arguments: tuple[Identifier, ...] | None = None
     """Default: the baseline's."""
     style: Style | None = None
@@ -90,7 +106,7 @@ class Example(Words):
     """Where it lies, such as `examples/wide-loads`; holds the candidate's files."""
     summary: Text
     """What it does, in a sentence."""
-    expect: Literal["pass", "compile", "correct", "general", "fast"] = "pass"
+    expect: Literal["pass", "compile", "interface", "state-dict", "correct", "general", "fast"] = "pass"
     """`pass`, or the gate that must stop it."""
 
 
@@ -121,15 +137,20 @@ class Task(Words):
     """The op's pack, which `[pack.dependencies]` must name; left out where the pack holds an `[op]` of its own."""
     doc: str = ""
     """Prose for whoever, or whatever, is asked to solve the task."""
-    baseline: Baseline
+    baseline: Baseline = LIBRARY
     candidate: Candidate
     examples: tuple[Example, ...] = Field((), alias="example")
     limits: TaskLimits = TaskLimits.model_construct()
     timing: Timing = Timing.model_construct()
 
     @property
+    def is_module(self) -> bool:
+        """Whether the interface is a module: the baseline, left out, is the library's class, and a candidate's entry a drop-in for it."""
+        return self.baseline.language == MODULE
+
+    @property
     def family(self) -> str:
-        """`hip2hip`, `torch2triton`, …"""
+        """`hip2hip`, `torch2triton`, `module2torch`, …"""
         return f"{self.baseline.language}2{self.candidate.language or self.baseline.language}"
 
 

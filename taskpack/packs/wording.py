@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from .codes import CODES
 from .findings import Finding
 from .spans import Path
 from .suggest import hint_among
@@ -90,7 +91,7 @@ def _wrong_type(path: Path, errors: list[ErrorDetails]) -> Finding:
 
 def _worded(path: Path, error: ErrorDetails, model: type[BaseModel]) -> Finding:
     kind, context = error["type"], error.get("ctx", {})
-    if kind.startswith("P0"):
+    if kind in CODES:
         return Finding(kind, path, error["msg"], str(context.get("hint", "")), on_key=error["loc"][-1] == "[key]")
     match kind:
         case "extra_forbidden":

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-Call = Callable[[], object]
-"""One call of a kernel with its arguments already bound; returns the outputs only in `functional` style."""
+Call = Callable[..., object]
+"""One call of a kernel with its arguments already bound; returns the outputs only in `functional` style.
+
+In the interface `module` the entry is a class, bound to nothing; the call takes the constructor's arguments by keyword and returns the module."""
 
 Bind = Callable[[Sequence[object]], Call]
 """Takes the arguments in the order that the entry declares (tensors, ints, floats, bools; None for `stream`), returns the bound call."""

@@ -1,4 +1,4 @@
-"""The gates in their order, each a function from the run so far to a verdict: compile, correct, general, fast."""
+"""The gates in their order, each a function from the run so far to a verdict: compile, correct, general, fast; those of modules stand apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from .domains import Answered, WorkerFailed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Verdict
 from .fast import fast
+from .module_gates import interface, state_dict
 from .question import Case, PackFault
 from .run import Run, build
 from .trial import NAN_POISON, Trial
@@ -110,6 +111,8 @@ def _check_call(run: Run, trial: Trial, distribution: str, number: int, is_first
 
 GATES: tuple[tuple[str, Callable[[Run], Verdict]], ...] = (
     ("compile", compile_candidate),
+    ("interface", interface),
+    ("state-dict", state_dict),
     ("correct", correct),
     ("general", general),
     ("fast", fast),

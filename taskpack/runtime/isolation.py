@@ -202,8 +202,8 @@ def forget_harness() -> None:
     for name in [name for name, module in sys.modules.items() if isinstance(getattr(module, "__loader__", None), zipimport.zipimporter)]:
         module = sys.modules[name]
         module.__loader__ = module.__spec__ = None
-        module.__file__ = None
-        module.__dict__.pop("__cached__", None)
+        for trace in ("__file__", "__cached__"):  # gone, not None: `inspect` looks at the file of every module that has one
+            module.__dict__.pop(trace, None)
         if hasattr(module, "__path__"):
             module.__path__ = []
     gc.collect()

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from . import gates, languages, probe, targets, zygote
+from . import gates, languages, library, probe, targets, zygote
 from .archive import Archive, sha256
 from .domains import Allowance, Answered, Worker, WorkerFailed
 from .evidence import Result
@@ -66,13 +66,13 @@ class Court:
     def open_reference(self) -> Worker:
         """The reference's worker, loaded; raises PackFault."""
         declared = self.plan["reference"]
-        functions = [("reference", declared["file"], declared["entry"])]
+        functions = [("reference", declared["file"], declared["entry"])] if declared["file"] else []
         if declared["generator"]:
             functions.append(("generator", *declared["generator"].split(":")))
         worker = self.open_worker("reference", self.archive.read_below("pack/reference"))
         is_on_cpu = self.plan["target"]["device"] == "cpu"
         try:
-            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, is_single_threaded=is_on_cpu)
+            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, module=self.plan.get("module"), is_single_threaded=is_on_cpu)
         except (Answered, WorkerFailed) as error:
             raise PackFault(f"the reference {error.reason}") from error
         return worker
@@ -98,6 +98,8 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     plan = court.plan
     candidate, missing = _candidate_files(court, options)
     targets.require(plan["target"], [plan[side]["language"] for side in _SIDES])
+    if "module" in plan:
+        library.require(plan["module"])
     if plan["target"]["device"] == "cpu":
         torch.set_num_threads(1)  # threads that wait for the judge's next operation would take time from what is measured
     cache = _cache_folder(court.root)
@@ -203,6 +205,8 @@ def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, b
     toolchain = {"python": platform.python_version()}
     for side in _SIDES:
         toolchain |= languages.language(plan[side]["language"]).toolchain(device)
+    if "module" in plan:
+        toolchain[plan["module"]["provider"]] = library.installed_version(plan["module"])
     digests = {
         "task": plan["digests"]["task"],
         "harness": harness_digest,

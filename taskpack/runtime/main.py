@@ -33,6 +33,8 @@ class Harness:
     reductions: Callable[..., dict[str, Any]]
     cost: Callable[..., dict[str, Any]]
     derived: Callable[..., Any]
+    arguments: Callable[..., dict[str, Any]] = dict
+    """Of a module's constructor, where the interface is `module`."""
 
 
 class _Terminated(BaseException):
@@ -65,7 +67,7 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
 
 def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:
     try:
-        from . import contract, judge, targets  # imports torch
+        from . import contract, judge, library, targets  # imports torch
     except ModuleNotFoundError as error:
         return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
     plan = json.loads(files.read("plan.json"))
@@ -75,8 +77,10 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
     except judge.Unusable as error:
         return _complain(str(error), USAGE)
-    except (targets.Absent, contract.Unprepared) as error:
+    except (targets.Absent, contract.Unprepared, library.Missing) as error:
         return _complain(str(error), ABSENT)
+    except library.Drifted as error:
+        return _complain(str(error), INTEGRITY)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not leave processes behind

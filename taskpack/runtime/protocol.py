@@ -15,6 +15,14 @@ _HEADER = struct.Struct("<I")
 _MOST_DESCRIPTORS = 64
 
 
+class Refused(Exception):
+    """What was asked of a worker cannot be done, and the pack's or the candidate's code is why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind, self.reason = kind, reason
+
+
 class Broken(Exception):
     """The other side does not speak the protocol."""
 

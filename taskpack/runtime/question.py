@@ -37,6 +37,8 @@ class Expressions(Protocol):
     def cost(self) -> Callable[..., dict[str, Any]]: ...
     @property
     def derived(self) -> Callable[..., Any]: ...
+    @property
+    def arguments(self) -> Callable[..., dict[str, Any]]: ...
 
 
 class PackFault(Exception):
@@ -144,6 +146,14 @@ class Question:
 
     def reduction(self, case: Case, output: str) -> float:
         return float(self.expressions.reductions(**case.values).get(output, 1.0))
+
+    def module(self, case: Case) -> dict[str, Any] | None:
+        """How a worker constructs and calls the module, where the interface is one."""
+        declared = self.plan.get("module")
+        if declared is None:
+            return None
+        arguments = self.expressions.arguments(**case.values)
+        return {"arguments": arguments, "inputs": declared["inputs"], "state": declared["state"], "precision": declared["precision"]}
 
     def make_sets(self, case: Case, shapes: Shapes, rng: random.Random, distribution: str, count: int, generate: Generate) -> dict[str, torch.Tensor]:
         """`count` sets of inputs and in-outs as tensors of shape [count, …] on the CPU, the same for the same state of `rng`; raises PackFault."""

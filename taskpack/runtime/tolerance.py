@@ -66,8 +66,8 @@ class Bound:
     """The scale of a row is at least this fraction of the scale of the whole output."""
 
 
-def bound(dtype: str, reduction: float = 1.0, rtol: float | None = None, atol: float | None = None) -> Bound:
-    """The bound for an output of `dtype` whose longest reduction has `reduction` terms; `rtol` and `atol` override.
+def bound(dtype: str, reduction: float = 1.0, rtol: float | None = None, atol: float | None = None, roundings: int | None = None) -> Bound:
+    """The bound for an output of `dtype` whose longest reduction has `reduction` terms and rounded `roundings` times on the way; `rtol`, `atol` override.
 
     Integers and bool give a bound of zero. Raises ValueError for a reduction that is negative or not a number.
     """
@@ -76,7 +76,7 @@ def bound(dtype: str, reduction: float = 1.0, rtol: float | None = None, atol: f
     if dtype not in EPS:
         return Bound(dtype, 0.0, 0.0, 0.0, 1.0)
     internal = EPS[dtype] if dtype == "float64" else EPS["float32"]
-    stored = _OUTPUT_ROUNDINGS * EPS[dtype] if EPS[dtype] > internal else 0.0
+    stored = (roundings or _OUTPUT_ROUNDINGS) * EPS[dtype] if EPS[dtype] > internal else 0.0
     root = math.sqrt(max(1.0, reduction))
     accumulated = _TERM_ROUNDINGS * internal * root
     default_atol = stored + accumulated

@@ -66,13 +66,16 @@ class Trial:
         shared = [(a["name"], a["role"], self._inputs[a["name"]] if a["role"] == "input" else self._outputs[side][a["name"]]) for a in self.question.tensors()]
         arguments = [self.question.argument(name, self.case.dtypes) for name in entry["arguments"]]
         returns = [a["name"] for role in ("inout", "output") for a in self.question.tensors(role)]
-        content = {"dtypes": self.case.dtypes, "arguments": arguments, "values": self.question.values(self.case), "returns": returns}
+        content: dict[str, Any] = {"dtypes": self.case.dtypes, "arguments": arguments, "returns": returns}
+        content |= {"values": self.question.values(self.case), "module": self.question.module(self.case)}
         self._bind(self._sides[side], shared, content)
 
     def bind_reference(self) -> None:
         shared = [(name, "input", arena) for name, arena in self._inputs.items()]
         shared += [(f"expected.{name}", "expected", arena) for name, arena in self._ordered(self._expected)]
-        self._ask_reference(partial(self._bind, self._reference, shared, {"values": self.question.values(self.case)}))
+        self._ask_reference(
+            partial(self._bind, self._reference, shared, {"values": self.question.values(self.case), "module": self.question.module(self.case)})
+        )
 
     def _bind(self, worker: Worker, shared: list[tuple[str, str, Arena]], content: dict[str, Any]) -> None:
         tensors = [{"name": name, "role": role, "layout": arena.layout.to_dict(), "writable": arena.is_writable} for name, role, arena in shared]
@@ -85,6 +88,18 @@ class Trial:
         for name, tensors in self._kept.items():
             self._inputs[name].stack(count).copy_(tensors)
         self._expected_sets = 0
+
+    def change(self, name: str, rng: random.Random) -> None:
+        """Puts fresh contents into one tensor of the first set, and leaves the others as they are."""
+        fresh = self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate)[name]
+        self._kept[name] = fresh
+        self._inputs[name].stack(1).copy_(fresh)
+        self._expected_sets = 0
+
+    def answers(self, side: str | None) -> list[torch.Tensor]:
+        """Copies of the outputs of the first set: a side's, or the reference's."""
+        arenas = self._expected if side is None else self._outputs[side]
+        return [arena.tensor(0).clone() for _, arena in self._ordered(arenas)]
 
     def poison(self, side: str, pattern: int, count: int = 1) -> None:
         """Makes a side's outputs unlike anything right, and gives it the initial contents of what it changes in place."""
@@ -177,7 +192,7 @@ class Trial:
 
     def _bound(self, name: str, dtype: str) -> tolerance.Bound:
         declared = self.question.plan["tolerance"].get(name, {})
-        return tolerance.bound(dtype, self.question.reduction(self.case, name), declared.get("rtol"), declared.get("atol"))
+        return tolerance.bound(dtype, self.question.reduction(self.case, name), declared.get("rtol"), declared.get("atol"), declared.get("roundings"))
 
     def _generate(self, values: dict[str, Any], names: list[str]) -> dict[str, torch.Tensor]:
         """Runs the pack's generator in the reference's process."""

@@ -17,21 +17,14 @@ from typing import Any
 
 import torch
 
-from . import protocol
+from . import library, modules, protocol
 from .contract import Argument, Bind, Call, CompileFailed, EntryMissing, Source
 from .languages import language
 from .languages import torch as torch_language
 from .memory import Layout, Mapping
+from .protocol import Refused
 
 _REASON_LIMIT, _LOG_LIMIT = 2000, 32_000
-
-
-class Refused(Exception):
-    """What was asked cannot be done, and the pack's or the candidate's code is why."""
-
-    def __init__(self, kind: str, reason: str) -> None:
-        super().__init__(reason)
-        self.kind, self.reason = kind, reason
 
 
 def serve(channel: socket.socket, role: str, scratch: Path) -> None:
@@ -138,12 +131,23 @@ class _Implementation:
         calls: list[Call] = []
         for index in range(request["sets"]):
             known = {**request["values"], **{name: one.tensor(index) for name, one in shared.items()}, "stream": _stream(self._device)}
-            call = bind([known[argument.name] for argument in arguments])
+            if request["module"]:
+                call = modules.bind(bind([]), request["module"], known, _torch_device(self._device))
+            else:
+                call = bind([known[argument.name] for argument in arguments])
             if self._source.style == "functional":
                 outputs = [(name, known[name]) for name in request["returns"]]
                 call = _store(call, outputs)
             calls.append(call)
         return calls
+
+    def do_signatures(self, _: dict[str, Any], __: list[int]) -> dict[str, Any]:
+        """How the class can be called."""
+        return modules.signatures(self._find({}, ())([]))
+
+    def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
+        """What a fresh module holds."""
+        return modules.state(self._find({}, ())([]), request["module"])
 
     def do_fill(self, request: dict[str, Any], _: list[int]) -> None:
         """On a device: brings the judge's memory there."""
@@ -232,9 +236,20 @@ class _Reference:
             if not callable(function):
                 raise EntryMissing(f"{file} has no function `{name}`")
             self._functions[what] = function
+        if request["module"]:
+            self._class = library.import_object(request["module"]["target"])
+            self._functions["reference"] = modules.as_reference(self._class)
+
+    def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
+        """What a fresh module of the library's class holds."""
+        return modules.state(self._class, request["module"])
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), request["values"])
+        known = request["values"]
+        if request["module"]:
+            modules.check_objects(request["module"])
+            known = {**known, "module": request["module"]}
+        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), known)
 
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """Computes the first `count` sets in float64."""

@@ -7,8 +7,10 @@ import pytest
 from taskpack.packs.check import check_pack
 from taskpack.packs.inits import Init
 from taskpack.packs.load import load_pack
+from taskpack.packs.module import Module
 from taskpack.packs.op import Op, OpPack
 from taskpack.packs.shelf import Shelf
+from taskpack.packs.task import TaskPack
 
 FORMATS = Path(__file__).parents[1] / "formats"
 PACKS = sorted(path.parent for path in FORMATS.glob("*/*/pack.toml"))
@@ -25,8 +27,18 @@ def test_everything_that_an_op_can_say_is_said():
     document = load_pack(FORMATS / "1" / "op-with-everything").document
     assert isinstance(document, OpPack)
     op = document.op
-    assert op.model_fields_set == set(Op.model_fields)
+    assert op.model_fields_set == set(Op.model_fields) - {"module", "state"}
     assert {key for tensor in op.given() for key in tensor.init.model_fields_set} == set(Init.model_fields)
+
+
+def test_everything_that_a_module_can_say_is_said():
+    document = load_pack(FORMATS / "1" / "task-of-a-module").document
+    assert isinstance(document, TaskPack)
+    assert document.task.is_module
+    assert document.op
+    assert document.op.module
+    assert document.op.module.model_fields_set == set(Module.model_fields)
+    assert [tensor.name for tensor in document.op.given()] == ["x", "scale", "inner.shift"]
 
 
 def test_what_an_op_says_arrives():

@@ -9,6 +9,7 @@ from ..contract import Language
 
 EXECUTION: dict[str, dict[str, str]] = {
     "torch": {"cpu": "native", "cuda": "native", "hip": "native", "xpu": "native"},
+    "module": {"cpu": "native", "cuda": "native", "hip": "native", "xpu": "native"},
     "cpp": {"cpu": "native"},
     "triton": {"cpu": "interpreted", "cuda": "native", "hip": "native", "xpu": "native"},
     "hip": {"cpu": "emulated", "cuda": "native", "hip": "native"},

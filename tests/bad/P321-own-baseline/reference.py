@@ -1,0 +1,2 @@
+def scale(hidden_states, rows):
+    return hidden_states * rows
