@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from taskpack.errors import Exit, IntegrityError, TaskpackError
+from taskpack.errors import Exit, TaskpackError
 
 from .disk import beside, make_folder, sync_folder, write_new
 
@@ -28,7 +28,7 @@ class Store(Protocol):
     """A flat set of keys such as `pkg/ops/softmax/index.json`."""
 
     def get(self, key: str, limit: int) -> bytes | None:
-        """The bytes of a key, None where it is absent. Raises IntegrityError for more than `limit` bytes, StoreFailed for every other trouble."""
+        """The bytes of a key, or the first `limit + 1` where there are more; None where it is absent. Raises StoreFailed for every other trouble."""
 
     def create(self, key: str, content: bytes) -> bool:
         """Whether the key was absent, and now holds `content`, as a whole and for good; False leaves what is there. Of several callers one hears True."""
@@ -49,12 +49,11 @@ class FolderStore:
     def get(self, key: str, limit: int) -> bytes | None:
         try:
             with self._path(key).open("rb") as file:
-                content = file.read(limit + 1)
+                return file.read(limit + 1)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise StoreFailed(f"{self._path(key)} cannot be read: {error.strerror}") from None
-        return _within(limit, content, key)
 
     def create(self, key: str, content: bytes) -> bool:
         path = self._path(key)
@@ -99,7 +98,7 @@ class MemoryStore:
 
     def get(self, key: str, limit: int) -> bytes | None:
         content = self._content.get(key)
-        return None if content is None else _within(limit, content, key)
+        return None if content is None else content[: limit + 1]
 
     def create(self, key: str, content: bytes) -> bool:
         if key in self._content:
@@ -120,12 +119,6 @@ def probe(store: Store) -> None:
     store.create(_PROBE, b"{}")
     if store.create(_PROBE, mark) or store.get(_PROBE, 64) == mark:
         raise StoreFailed("this store creates a key that is there already", hint="two publishers would overwrite each other's work; use another store")
-
-
-def _within(limit: int, content: bytes, key: str) -> bytes:
-    if len(content) > limit:
-        raise IntegrityError(f"`{key}` is larger than {limit} bytes")
-    return content
 
 
 def _link(made: Path, path: Path) -> bool:
