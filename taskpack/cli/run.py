@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
-import tempfile
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +18,6 @@ from .wording import say_error
 if TYPE_CHECKING:
     from taskpack.packs.shelf import Shelf
 
-RESULT = "result.json"
 Result = dict[str, Any]
 
 
@@ -63,9 +59,10 @@ def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: s
     """Judge a candidate by the gates compile, correct, general and fast.
 
     Builds the harness first where it is not up to date. Exits 0 if every gate passed or was left out for a stated reason, 1 if one did not. Of
-    several tasks all are judged, and the worst exit code is returned. Results are kept in .taskpack/runs/ of the pack.
+    several tasks all are judged, and the worst exit code is returned. Results are kept in .taskpack/runs/ of the pack; `taskpack report` shows one again.
     """
-    from .judging import require_torch
+    from taskpack.runs.judging import require_torch
+
     from .subjects import find_tasks
 
     require_torch()
@@ -95,38 +92,27 @@ def _try(folder: Path, shelf: Shelf, options: _Options, *, is_alone: bool) -> _O
 
 def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
     from taskpack.packs.names import read_name
+    from taskpack.runs.judging import judge
 
     from .building import build
-    from .judging import judge
     from .progress import Progress
 
     built = build(folder, options.target, shelf)
     with Progress(read_name(folder) or shown(folder)) as progress:
         result, code = judge(built.path, options.words(), progress.hear)
-    return _Outcome(code, folder, result, _keep(result, folder))
+    return _Outcome(code, folder, result, _keep(result, folder, options))
 
 
-def _keep(result: Result, folder: Path) -> Path:
-    """Writes the result into a folder of its own, named by the time and the candidate: `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    runs = made_folder(folder) / "runs"
-    runs.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=runs, prefix=".") as scratch:
-        (Path(scratch) / "run").mkdir()
-        (Path(scratch) / "run" / RESULT).write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return _put(Path(scratch) / "run", runs / f"{moment}-{result['digests']['candidate'].partition(':')[2][:8]}")
+def _keep(result: Result, folder: Path, options: _Options) -> Path:
+    """Writes a run with one unit, such as `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
+    from taskpack.runs.folder import Header, Unit, create_run, new_folder, slot_name, unit_key, write_unit
 
-
-def _put(made: Path, wanted: Path) -> Path:
-    """Two runs of the same second have different names."""
-    for number in itertools.count(2):
-        try:
-            return made.rename(wanted)
-        except OSError:
-            if not wanted.exists():
-                raise
-            wanted = wanted.with_name(f"{wanted.name.partition('.')[0]}.{number}")
-    raise AssertionError
+    task = {"name": result["task"], "version": result["version"]}
+    slot = slot_name(result["task"], 1)
+    header = Header("task", {"task": result["task"]}, (slot,), (task,), result["target"], {"quick": options.is_quick}, result["probe"])
+    run = create_run(new_folder(made_folder(folder) / "runs"), header)
+    write_unit(run, slot, Unit(unit_key(result, 1), result), {})
+    return run.folder
 
 
 def _show(outcome: _Outcome) -> None:

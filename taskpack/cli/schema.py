@@ -10,7 +10,7 @@ from taskpack.errors import NotFound
 @click.command("schema")
 @click.argument("kind")
 def command(kind: str) -> None:
-    """Print the JSON Schema of a KIND of pack: op, task or target.
+    """Print the JSON Schema of a KIND of pack, such as task; of a run's files: run, unit, result.
 
     An editor that knows the line `#:schema ./.taskpack/task.schema.json` completes and checks while you type; `new` and `build` put the file there.
     """

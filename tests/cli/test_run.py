@@ -31,7 +31,7 @@ def test_a_new_task_passes_and_its_result_is_kept(taskpack: Taskpack, task: Path
         assert f"local/softmax: {gate} pass" in ran.err
     (kept,) = (task / ".taskpack" / "runs").iterdir()
     assert f"kept in .taskpack/runs/{kept.name}" in ran.err
-    result = json.loads((kept / "result.json").read_text(encoding="utf-8"))
+    result = json.loads((kept / "units" / "local.softmax.1.json").read_text(encoding="utf-8"))["result"]
     assert result["task"] == "local/softmax"
     assert len({case["case"] for case in result["cases"] if case["gate"] == "general"}) >= 8
 

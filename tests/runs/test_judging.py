@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from taskpack.cli.judging import HarnessError, judge
 from taskpack.errors import IntegrityError, TargetAbsent, TaskpackError, UsageError
+from taskpack.runs.judging import HarnessError, judge
 
 EVENTS = """
 import json, os, sys
@@ -69,7 +69,7 @@ def test_a_harness_does_not_outlive_its_listener(tmp_path: Path) -> None:
 def test_ctrl_c_reaches_both(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     harness = _harness(tmp_path, f"open({str(pid)!r}, 'w').write(str(os.getpid())); note('note', text='x'); import time; time.sleep(600)")
-    script = f"import sys\nfrom pathlib import Path\nfrom taskpack.cli.judging import judge\njudge(Path({str(harness)!r}), [], lambda e: print(e, flush=True))"
+    script = f"import sys\nfrom pathlib import Path\nfrom taskpack.runs.judging import judge\njudge(Path({str(harness)!r}), [], lambda e: print(e, flush=True))"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     assert process.stdout
     process.stdout.readline()
