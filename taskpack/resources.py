@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -25,6 +26,17 @@ def shipped_packs() -> Path:
 def registry() -> Path:
     """The folder of the built-in index."""
     return _folder("registry")
+
+
+def cache() -> Path:
+    """The user's folder for what can be made or fetched again; `TASKPACK_CACHE` and `XDG_CACHE_HOME` move it."""
+    general = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else None) or Path("~/.cache").expanduser()
+    return Path(os.environ.get("TASKPACK_CACHE") or Path(general, "taskpack"))
+
+
+def installed_packs() -> Path:
+    """Packs that came from an index, a folder each, named by what they hold; nothing is ever written into them."""
+    return cache() / "packs"
 
 
 def runtime_folder() -> Path:

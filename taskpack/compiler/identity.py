@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from taskpack.digest import digest_bytes, digest_value
 from taskpack.packs.op import Draw, Input, Op, Output, Tensor
@@ -13,7 +14,12 @@ from .resolve import File, Resolved
 
 
 def task_digest(plan: Plan, resolved: Resolved) -> str:
-    """The digest of the resolved meaning. Left out: names and versions of packs, words for people, the target, and candidates that come along.
+    """The digest of the resolved meaning."""
+    return digest_value(describe_task(plan, resolved))
+
+
+def describe_task(plan: Plan, resolved: Resolved) -> dict[str, Any]:
+    """The resolved meaning. Left out: names and versions of packs, words for people, the target, and candidates that come along.
 
     The cases are those of the op, whichever of them the target is asked.
     """
@@ -27,7 +33,7 @@ def task_digest(plan: Plan, resolved: Resolved) -> str:
         "limits": task.limits.model_dump(),
         "timing": task.timing.model_dump(),
     }
-    return digest_value(_one_spelling(meaning))
+    return {part: _one_spelling(said) for part, said in meaning.items()}
 
 
 def case_digests(plan: Plan, resolved: Resolved) -> dict[str, str]:
