@@ -22,6 +22,8 @@ VERBS = {
     "lint": "taskpack.cli.lint",
     "build": "taskpack.cli.build",
     "run": "taskpack.cli.run",
+    "report": "taskpack.cli.report",
+    "compare": "taskpack.cli.compare",
     "schema": "taskpack.cli.schema",
 }
 """Verb → the module whose `command` it is, in the order of work."""

@@ -17,14 +17,14 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 def render_result(result: Result, *, colour: bool = False, width: int = 120) -> str:
     """Everything that a person wants to know of one run; ends in a newline."""
     head = f"{result['task']} {result['version']} on {result['target']} ({result['execution']})"
-    blocks = [[f"{_BOLD}{head}{_PLAIN}" if colour else head], _gates(result, colour, width), _other_failures(result, width), _log(result), _timings(result)]
+    blocks = [[bold(head, colour)], _gates(result, colour, width), _other_failures(result, width), _log(result), _timings(result)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def render_summary(results: Iterable[Result | tuple[str, str]], *, colour: bool = False) -> str:
     """One line for each of several runs; a pack that could not be run is given as its name and the reason."""
     rows = [_summary_row(result, colour) for result in results]
-    return "\n".join(_align([("task", *_SUMMARY_GATES, "speedup"), *rows], right=())) + "\n"
+    return "\n".join(align([("task", *_SUMMARY_GATES, "speedup"), *rows], right=())) + "\n"
 
 
 _SUMMARY_GATES = ("compile", "correct", "general", "fast")
@@ -35,18 +35,18 @@ def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, .
         name, reason = result
         return (name, "error", *[""] * (len(_SUMMARY_GATES) - 1), reason)
     verdicts = {gate["gate"]: gate["verdict"] for gate in result["gates"]}
-    return (result["task"], *(_painted(verdicts.get(gate, ""), colour) for gate in _SUMMARY_GATES), _interval(result["speedup"], "geomean"))
+    return (result["task"], *(painted(verdicts.get(gate, ""), colour) for gate in _SUMMARY_GATES), interval(result["speedup"], "geomean"))
 
 
 def _gates(result: Result, colour: bool, width: int) -> list[str]:
     head = ("gate", "verdict", "cases", "time", "reason")
     rows = [_gate_row(result, gate, colour) for gate in result["gates"]]
-    return _align([head, *rows], right=(2, 3), width=width)
+    return align([head, *rows], right=(2, 3), width=width)
 
 
 def _gate_row(result: Result, gate: Mapping[str, Any], colour: bool) -> tuple[str, ...]:
     time = f"{gate['seconds']:.1f} s"
-    return (gate["gate"], _painted(gate["verdict"], colour), _passed(result, gate["gate"]), time, _harmless(gate["reason"]))
+    return (gate["gate"], painted(gate["verdict"], colour), _passed(result, gate["gate"]), time, harmless(gate["reason"]))
 
 
 def _passed(result: Result, gate: str) -> str:
@@ -69,11 +69,11 @@ def _other_failures(result: Result, width: int) -> list[str]:
         if case["verdict"] == "fail" and case["gate"] not in named:
             named.add(case["gate"])
             continue
-        alike.setdefault((case["gate"], case["verdict"], _harmless(case["reason"])), []).append(_worded(case))
+        alike.setdefault((case["gate"], case["verdict"], harmless(case["reason"])), []).append(_worded(case))
     rows = [(gate, verdict, cases[0] + (f" and {len(cases) - 1} more" if len(cases) > 1 else ""), reason) for (gate, verdict, reason), cases in alike.items()]
     if not rows:
         return []
-    lines = _align([("gate", "verdict", "also", "reason"), *rows[:_MOST_CASES]], right=(), width=width)
+    lines = align([("gate", "verdict", "also", "reason"), *rows[:_MOST_CASES]], right=(), width=width)
     return [*lines, f"… and {len(rows) - _MOST_CASES} more"] if len(rows) > _MOST_CASES else lines
 
 
@@ -88,10 +88,10 @@ def _log(result: Result) -> list[str]:
     if not log or all(gate["verdict"] in ("pass", "skip") for gate in result["gates"]):
         return []
     more = [f"  … and {len(log) - _MOST_LOG_LINES} more lines"] if len(log) > _MOST_LOG_LINES else []
-    return ["said by the candidate, or by its compiler:", *(f"  {_harmless(line)}" for line in log[:_MOST_LOG_LINES]), *more]
+    return ["said by the candidate, or by its compiler:", *(f"  {harmless(line)}" for line in log[:_MOST_LOG_LINES]), *more]
 
 
-def _harmless(words: str) -> str:
+def harmless(words: str) -> str:
     """Without characters that steer a terminal: the words may be a stranger's."""
     return "".join(character if character.isprintable() else " " for character in words)
 
@@ -103,12 +103,12 @@ def _timings(result: Result) -> list[str]:
     for timing in result["timing"]:
         note = "unseen, not scored" if timing["unseen"] else ""
         if timing["speedup"] is None:
-            rows.append((timing["case"], "", "", timing["verdict"], _harmless(timing["reason"])))
+            rows.append((timing["case"], "", "", timing["verdict"], harmless(timing["reason"])))
         else:
-            rows.append((timing["case"], _microseconds(timing["baseline_us"]), _microseconds(timing["candidate_us"]), _interval(timing, "speedup"), note))
+            rows.append((timing["case"], _microseconds(timing["baseline_us"]), _microseconds(timing["candidate_us"]), interval(timing, "speedup"), note))
     if result["speedup"]:
-        rows.append(("all scored", "", "", _interval(result["speedup"], "geomean"), "geometric mean, 95 % interval"))
-    return _align(rows, right=(1, 2))
+        rows.append(("all scored", "", "", interval(result["speedup"], "geomean"), "geometric mean, 95 % interval"))
+    return align(rows, right=(1, 2))
 
 
 def _microseconds(time: float) -> str:
@@ -118,15 +118,21 @@ def _microseconds(time: float) -> str:
     return f"{time:.{2 if time < 10 else 1 if time < 100 else 0}f} µs"
 
 
-def _interval(numbers: Mapping[str, float] | None, middle: str) -> str:
+def interval(numbers: Mapping[str, float] | None, middle: str) -> str:
+    """`1.84x (1.79–1.90)`, or nothing where nothing was measured."""
     return f"{numbers[middle]:.2f}x ({numbers['low']:.2f}–{numbers['high']:.2f})" if numbers else ""
 
 
-def _painted(verdict: str, colour: bool) -> str:
+def bold(words: str, colour: bool) -> str:
+    return f"{_BOLD}{words}{_PLAIN}" if colour else words
+
+
+def painted(verdict: str, colour: bool) -> str:
+    """A verdict in the colour that all reports give it."""
     return f"{_PAINT[verdict]}{verdict}{_PLAIN}" if colour and verdict in _PAINT else verdict
 
 
-def _align(rows: Sequence[tuple[str, ...]], *, right: tuple[int, ...], width: int = 0) -> list[str]:
+def align(rows: Sequence[tuple[str, ...]], *, right: tuple[int, ...], width: int = 0) -> list[str]:
     """Columns two spaces apart; with a width, the last column is wrapped below itself."""
     widths = [max(_length(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     lines = []
