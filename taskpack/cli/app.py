@@ -24,6 +24,7 @@ VERBS = {
     "run": "taskpack.cli.run",
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",
+    "publish": "taskpack.cli.publish",
     "schema": "taskpack.cli.schema",
 }
 """Verb → the module whose `command` it is, in the order of work."""
