@@ -138,7 +138,19 @@ def divergent_loop() -> Any:
     return LANE % 4 + 3
 
 
+def helpers() -> Any:
+    return np.concatenate([np.full(64, 16 * (16 + 32 + 48 + 64)), np.where(LANE < 16, 16064, 64), np.full(64, 48)])
+
+
+def constructed() -> Any:
+    return 2 * X[:64] + 4 + (LANE & 3) * 2 + 6 + 1
+
+
 EXPECTED = {
+    "helper_order": helpers(),
+    "launch_conversions": np.where(LANE < 32, 12, 13),
+    "vector_constructors": constructed(),
+    "namespace_shared_casts": 2 * X[:64][::-1],
     "indexing_1d": 2 * X + 1,
     "indexing_3d": (100 * np.arange(2)[:, None, None] + 10 * np.arange(4)[None, :, None] + np.arange(8)).astype(np.int32).ravel(),
     "grid_stride": X * X,
@@ -192,7 +204,7 @@ EXPECTED = {
     "cooperative_tiles": tiles(),
     "matmul_tiled": (X.reshape(32, 32).astype(np.float64) @ X.reshape(32, 32)).ravel(),
 }
-WARP_OF_64_ONLY = {"shfl_forms", "shfl_types", "shfl_sync_subset", "ballot", "any_all_activemask", "match_any"}
+WARP_OF_64_ONLY = {"helper_order", "shfl_forms", "shfl_types", "shfl_sync_subset", "ballot", "any_all_activemask", "match_any"}
 
 
 def check(name: str, library: ctypes.CDLL) -> None:

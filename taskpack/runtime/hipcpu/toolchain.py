@@ -19,7 +19,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
 from ..contract import Unprepared
-from .rewrite import RewriteError, rewrite
+from .rewrite import rewrite_all
 
 UNITS = (".hip", ".cpp", ".cc", ".cxx", ".cu")
 """Suffixes of the files that are compiled; others are headers."""
@@ -98,13 +98,16 @@ class Toolchain:
         return self.library.is_file() and self._precompiled.is_file()
 
     @property
+    def is_clang(self) -> bool:
+        return b"clang" in _identity(self.compiler).partition(b"\n")[0]
+
+    @property
     def _prefix(self) -> Path:
         return self.folder / "pch" / "hipcpu_prefix.h"
 
     @property
     def _precompiled(self) -> Path:
-        is_clang = b"clang" in _identity(self.compiler).partition(b"\n")[0]
-        return self._prefix.with_name(f"hipcpu_prefix.h.{'pch' if is_clang else 'gch'}")
+        return self._prefix.with_name(f"hipcpu_prefix.h.{'pch' if self.is_clang else 'gch'}")
 
     def prepare(self) -> None:
         """Makes the library and the precompiled header, 6 to 9 s the first time. Several processes may do so at once. Raises Unprepared."""
@@ -144,14 +147,10 @@ class Toolchain:
 
 
 def rewrite_files(folder: Path, files: Sequence[str], into: Path) -> list[str]:
-    """Writes the sources as C++ to `into`, under the same names, and returns those to compile. Raises RewriteError, which names the file."""
-    for name in files:
-        text = (folder / name).read_text(encoding="utf-8", errors="surrogateescape")
-        try:
-            rewritten = f'#line 1 "{name}"\n{rewrite(text)}'
-        except RewriteError as error:
-            raise RewriteError(error.line, error.what, name) from None
-        _write(into / name, rewritten.encode(errors="surrogateescape"))
+    """Writes the sources as C++ to `into`, under the same names, and returns those to compile."""
+    sources = {name: (folder / name).read_text(encoding="utf-8-sig", errors="surrogateescape") for name in files}
+    for name, text in rewrite_all(sources).items():
+        _write(into / name, f'#line 1 "{name}"\n{text}'.encode(errors="surrogateescape"))
     return [name for name in files if name.endswith(UNITS)]
 
 

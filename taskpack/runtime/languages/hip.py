@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..contract import Argument, Bind, Call, CompileFailed, Source
-from ..hipcpu.rewrite import RewriteError
+from ..hipcpu.tokens import tokenize
 from ..hipcpu.toolchain import UNITS, Toolchain, own_files, rewrite_files
 from . import c_abi, cxx
 
@@ -45,15 +45,25 @@ def build(source: Source, device: str, warp_size: int, cache: Path, scratch: Pat
     toolchain = _toolchain(warp_size, cache)
     if toolchain is None:
         raise CompileFailed(cxx.MISSING)
+    if not toolchain.is_clang:
+        _refuse_vectors_of_clang(source)
     rewritten, product = scratch / "rewritten", scratch / "candidate.so"
-    try:
-        units = rewrite_files(source.folder, source.files, rewritten)
-    except RewriteError as error:
-        raise CompileFailed(f"{error.file}:{error.line}: error: {error.what}") from error
+    units = rewrite_files(source.folder, source.files, rewritten)
     if not units:
         raise CompileFailed(f"none of {', '.join(source.files)} is a HIP source ({' '.join(UNITS)})")
     cxx.compile_units(toolchain.command(rewritten, units, product), source.folder)
     return product
+
+
+def _refuse_vectors_of_clang(source: Source) -> None:
+    """g++ takes a vector of that kind for a scalar, with a warning only."""
+    for name in source.files:
+        line = 1
+        for token in tokenize((source.folder / name).read_text(encoding="utf-8", errors="replace")):
+            if token.text in ("ext_vector_type", "__ext_vector_type__"):
+                words = f"{name}:{line}: error: `{token.text}` is an extension of clang, and g++ would make a scalar of it"
+                raise CompileFailed(f"{words}: set CXX=clang++ (Debian and Ubuntu: apt-get install clang)")
+            line += token.text.count("\n")
 
 
 def load(source: Source, product: Path | None, device: str) -> c_abi.Loaded:

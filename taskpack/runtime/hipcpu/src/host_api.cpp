@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -20,10 +21,19 @@ static thread_local hipError_t last_error = hipSuccess;
 // A fault inside a kernel shows at the next synchronising call, as on hardware. Unlike there it clears once it was read, so
 // that one process can go on to the next kernel.
 static thread_local hipError_t fault = hipSuccess;
-static thread_local std::string fault_words, refusal_words, told;
+// The process's, as a source may launch from threads of its own.
+static std::mutex words_mutex;
+static std::string fault_words, refusal_words;
+static thread_local std::string told;
 
-void report_fault(std::string why) { fault_words = std::move(why); }
-void report_refusal(std::string why) { refusal_words = std::move(why); }
+void report_fault(std::string why) {
+  const std::lock_guard lock(words_mutex);
+  fault_words = std::move(why);
+}
+void report_refusal(std::string why) {
+  const std::lock_guard lock(words_mutex);
+  refusal_words = std::move(why);
+}
 
 void record(hipError_t e) {
   if (e == hipSuccess) return;
@@ -82,12 +92,16 @@ hipError_t hipDeviceReset() {
   return hipSuccess;
 }
 hipError_t hipGetLastError() {
-  refusal_words.clear();
+  {
+    const std::lock_guard lock(words_mutex);
+    refusal_words.clear();
+  }
   return take(last_error);
 }
 hipError_t hipPeekAtLastError() { return last_error; }
 const char* hipcpu_take_failure() {
   last_error = fault = hipSuccess;
+  const std::lock_guard lock(words_mutex);
   told = fault_words.empty() ? std::exchange(refusal_words, {}) : std::exchange(fault_words, {});
   return told.empty() ? nullptr : told.c_str();
 }

@@ -105,12 +105,39 @@ template <class T>
 hipError_t hipMemcpyFromSymbol(void* to, const T& symbol, size_t n, size_t offset = 0, hipMemcpyKind k = hipMemcpyDeviceToHost) {
   return hipMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, n, k);
 }
+template <class T>
+hipError_t hipMemcpyToSymbolAsync(const T& symbol, const void* from, size_t n, size_t offset, hipMemcpyKind k, hipStream_t = nullptr) {
+  return hipMemcpyToSymbol(symbol, from, n, offset, k);
+}
+template <class T>
+hipError_t hipMemcpyFromSymbolAsync(void* to, const T& symbol, size_t n, size_t offset, hipMemcpyKind k, hipStream_t = nullptr) {
+  return hipMemcpyFromSymbol(to, symbol, n, offset, k);
+}
+inline hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind k) {
+  for (size_t row = 0; row < height; ++row)
+    if (const hipError_t e = hipMemcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width, k)) return e;
+  return hipSuccess;
+}
+inline hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, hipMemcpyKind k,
+                                   hipStream_t = nullptr) {
+  return hipMemcpy2D(to, to_pitch, from, from_pitch, width, height, k);
+}
+inline hipError_t hipMemsetD32(hipDeviceptr_t p, int value, size_t count) {
+  for (size_t i = 0; i < count; ++i) static_cast<int*>(p)[i] = value;
+  return hipSuccess;
+}
+inline hipError_t hipMemsetD32Async(hipDeviceptr_t p, int value, size_t count, hipStream_t = nullptr) { return hipMemsetD32(p, value, count); }
+template <class T> hipError_t hipGetSymbolSize(size_t* n, const T&) {
+  *n = sizeof(T);
+  return hipSuccess;
+}
 template <class T> hipError_t hipGetSymbolAddress(void** p, const T& symbol) {
   *p = const_cast<std::remove_const_t<T>*>(&symbol);
   return hipSuccess;
 }
 inline hipError_t hipStreamCreate(hipStream_t* s) { return hipcpu_stream_create(s); }
 inline hipError_t hipStreamCreateWithFlags(hipStream_t* s, unsigned) { return hipcpu_stream_create(s); }
+inline hipError_t hipStreamCreateWithPriority(hipStream_t* s, unsigned, int) { return hipcpu_stream_create(s); }
 inline hipError_t hipStreamSynchronize(hipStream_t) { return hipDeviceSynchronize(); }
 inline hipError_t hipStreamQuery(hipStream_t) { return hipSuccess; }
 inline hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned = 0) { return hipSuccess; }

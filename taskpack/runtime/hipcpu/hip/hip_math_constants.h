@@ -1,0 +1,9 @@
+#pragma once
+#include "hip_runtime.h"
+#define HIP_PI_F 3.14159274f
+#define HIP_PI 3.14159265358979324
+#define HIP_SQRT_TWO_F 1.41421354f
+#define HIP_LOG2E_F 1.44269502f
+#define HIP_LN2_F 0.693147182f
+#define HIP_MAX_NORMAL_F 3.402823466e+38f
+#define HIP_MIN_DENORM_F 1.401298464e-45f
