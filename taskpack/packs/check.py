@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from taskpack.errors import Diagnostic, NotFound, PackInvalid
 
+from .agent import AgentPack
 from .check_task import TASK_AND_OP_CHECKS
 from .findings import Finding
 from .knowledge import KnowledgePack
@@ -14,13 +15,16 @@ from .op import OpPack
 from .shelf import Shelf, VersionRefused
 from .spans import Path
 from .subject import OpSubject, TaskSubject
+from .suggest import hint_among
+from .suite import SuitePack
 from .target import TargetPack
 from .task import TaskPack
 
 
 def check_pack(loaded: Loaded, shelf: Shelf) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a pack that has been loaded, and what was warned of then, in the order of lines."""
-    found = [*_check_dependencies(loaded, shelf), *_check_task(loaded, shelf), *_check_target(loaded, shelf)]
+    checks = (_check_dependencies, _check_task, _check_target, _check_suite, _check_agent)
+    found = [finding for check in checks for finding in check(loaded, shelf)]
     return tuple(sorted((*loaded.warnings, *loaded.page.place(found)))) if found else loaded.warnings
 
 
@@ -58,6 +62,35 @@ def _check_target(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
         found = _fetch(shelf, name, document.pack.dependencies[name], path)
         if not isinstance(found, Finding) and not isinstance(found.document, KnowledgePack):
             yield Finding("P083", path, f"`{found.name}` is of the kind `{found.kind}`, and holds no rules")
+
+
+def _check_suite(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P083: what a suite lists are tasks, and what it is judged on is a target."""
+    document = loaded.document
+    if not isinstance(document, SuitePack):
+        return
+    wanted: list[tuple[Path, str, type]] = [(("suite", "tasks", index), name, TaskPack) for index, name in enumerate(document.suite.tasks)]
+    wanted += [(("suite", "target"), document.suite.target, TargetPack)] if document.suite.target else []
+    for path, name, kind in wanted:
+        found = _fetch(shelf, name, document.pack.dependencies[name], path)
+        if not isinstance(found, Finding) and not isinstance(found.document, kind):
+            yield Finding("P083", path, f"`{found.name}` is of the kind `{found.kind}`, not a {'task' if kind is TaskPack else 'target'}")
+
+
+def _check_agent(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P083, P223: what is replayed are examples that tasks have."""
+    document = loaded.document
+    replay = document.agent.replay if isinstance(document, AgentPack) else None
+    for table, named in (("candidates", replay.candidates), ("examples", replay.examples)) if replay else ():
+        for name, value in named.items():
+            path = ("agent", "replay", table, name)
+            found = _fetch(shelf, name, document.pack.dependencies[name], path)
+            if isinstance(found, Finding):
+                continue
+            if not isinstance(found.document, TaskPack):
+                yield Finding("P083", path, f"`{found.name}` is of the kind `{found.kind}`, not a task", on_key=True)
+            elif table == "examples" and value not in (names := [example.name for example in found.document.task.examples]):
+                yield Finding("P223", path, f"`{name}` has no example `{value}`", hint_among(value, names, "it has"))
 
 
 def _fetch(shelf: Shelf, name: str, requirement: str, path: Path) -> Loaded | Finding:

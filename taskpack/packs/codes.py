@@ -122,6 +122,12 @@ CODES: dict[str, Code] = {
     "P092": Code(
         "not to be recognised", "A GPU is recognised by at least one key of `[target.recognise]`; without one, any GPU of that kind will do.", is_warning=True
     ),
+    "P200": Code("score", "`[suite.score]` names a policy, or gives in `unit` an expression that says what a unit of work is worth."),
+    "P201": Code("undeclared dependency of a suite or an agent", "Packs that they name stand in `[pack.dependencies]`, with the versions that will do."),
+    "P220": Code("launch", "`[agent] launch` says how an agent is launched; the table of that name says what, and there is no other one."),
+    "P221": Code("prompt that nobody reads", 'With `prompt = "file"` one of the arguments holds `{prompt}`, the path of the file.'),
+    "P222": Code("candidates to replay", "`[agent.replay]` has one candidate for each task that it names: a folder of the pack, or an example of the task."),
+    "P223": Code("unknown example", "`[agent.replay.examples]` names examples that the tasks have."),
     "P320": Code(
         "reference or module",
         "An op's reference is a function of its own, `reference`, or a class of an installed library, `[op.module]` with its `[[op.state]]`: one of the two.",

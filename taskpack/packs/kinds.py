@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .agent import Agent, AgentPack
 from .header import PackFile, Words
 from .knowledge import Knowledge, KnowledgePack
 from .op import Op, OpPack
+from .suite import Suite, SuitePack
 from .target import Target, TargetPack
 from .task import Task, TaskPack
 
-Document = OpPack | TaskPack | TargetPack | KnowledgePack
+Document = OpPack | TaskPack | TargetPack | KnowledgePack | SuitePack | AgentPack
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ KINDS: dict[str, Kind] = {
             "an op in a language, with the baseline that a candidate must beat and the files that it may write",
         ),
         Kind("target", TargetPack, {"target": Target}, "a device: how to recognise it, its limits and its peak rates"),
+        Kind("suite", SuitePack, {"suite": Suite}, "a benchmark: a list of tasks, what a unit of work on them is worth, and what the unseen cases count"),
+        Kind("agent", AgentPack, {"agent": Agent}, "how to launch something that writes candidates"),
         Kind("knowledge", KnowledgePack, {"knowledge": Knowledge}, "rules about kernel code on targets, each with its source and with examples that are run"),
     )
 }

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from taskpack.errors import Diagnostic, NotFound, PackInvalid
 
+from .agent import AgentPack
 from .findings import Finding, Page, overlaps, without_repeats
 from .header import Pack
 from .kinds import KINDS, Document, Kind
@@ -21,6 +22,7 @@ from .names import FILE
 from .op import OpPack
 from .salvage import Salvaged, frozen, salvage
 from .suggest import did_you_mean
+from .suite import SuitePack
 from .target import TargetPack
 from .task import TaskPack
 from .wording import describe, word_errors
@@ -176,6 +178,10 @@ def _parts(document: Document, folder: Path) -> Parts:
             return Parts(folder, document.pack, op=document.op, task=document.task, has_op_table=document.op is not None)
         case TargetPack():
             return Parts(folder, document.pack, target=document.target)
+        case SuitePack():
+            return Parts(folder, document.pack, suite=document.suite)
+        case AgentPack():
+            return Parts(folder, document.pack, agent=document.agent)
         case KnowledgePack():
             return Parts(folder, document.pack, knowledge=document.knowledge)
 

@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from .agent import Agent
+from .check_agent import AGENT_CHECKS
 from .check_cases import CASE_CHECKS
 from .check_knowledge import KNOWLEDGE_CHECKS
 from .check_module import MODULE_CHECKS
 from .check_op import OP_CHECKS
+from .check_suite import SUITE_CHECKS
 from .check_target import TARGET_CHECKS
 from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
 from .findings import Finding
 from .header import Pack
 from .knowledge import Knowledge
 from .op import Op
-from .subject import KnowledgeSubject, OpSubject, TargetSubject, TaskSubject
+from .subject import AgentSubject, KnowledgeSubject, OpSubject, SuiteSubject, TargetSubject, TaskSubject
+from .suite import Suite
 from .target import Target
 from .task import Task
 
@@ -30,6 +34,8 @@ class Parts:
     op: Op | None = None
     task: Task | None = None
     target: Target | None = None
+    suite: Suite | None = None
+    agent: Agent | None = None
     knowledge: Knowledge | None = None
     has_op_table: bool = False
     """Whether the file has a table `[op]`, sound or not."""
@@ -50,6 +56,12 @@ def check_meaning(parts: Parts) -> Iterator[Finding]:
     if parts.target:
         for target_check in TARGET_CHECKS:
             yield from target_check(TargetSubject(parts.target, parts.pack))
+    if parts.suite:
+        for suite_check in SUITE_CHECKS:
+            yield from suite_check(SuiteSubject(parts.suite, parts.pack))
+    if parts.agent:
+        for agent_check in AGENT_CHECKS:
+            yield from agent_check(AgentSubject(parts.agent, parts.folder, parts.pack))
     if parts.knowledge:
         for knowledge_check in KNOWLEDGE_CHECKS:
             yield from knowledge_check(KnowledgeSubject(parts.knowledge))

@@ -20,6 +20,7 @@ from .header import Pack
 from .inits import Init
 from .kinds import KINDS, Kind
 from .op import Draw
+from .suite import POLICIES, SCORE_NAMES
 from .target import LIMITS, PEAKS
 from .task import FAMILIES, MODULE_FAMILIES
 
@@ -67,6 +68,8 @@ def _kind_page(kind: Kind) -> str:
         sections.append(_numbers_section())
     if kind.name == "op":
         sections += [_rules_section(), _inits_section()]
+    if kind.name == "suite":
+        sections.append(_score_section())
     if kind.name == "knowledge":
         sections.append(_facts_section())
     return head + "\n".join(sections)
@@ -127,6 +130,17 @@ def _numbers_section() -> str:
     return (
         f"## Names of numbers\n\nThose that taskpack looks for; others may be added.\n\n| in `limits` | unit |\n| --- | --- |\n{limits}\n\n"
         f"In `peak`: {peaks}; `bandwidth` in bytes/s, the others in operations/s.\n"
+    )
+
+
+def _score_section() -> str:
+    policies = "\n".join(f"| `{name}` | {policy.summary} | `{policy.unit}` | {policy.aggregate} |" for name, policy in POLICIES.items())
+    names = "\n".join(f"| `{name}` | {'condition' if kind == 'bool' else 'number'} | {meaning} |" for name, (kind, meaning) in SCORE_NAMES.items())
+    return (
+        f"## Policies\n\n| policy | a unit is worth | as an expression | taken together by |\n| --- | --- | --- | --- |\n{policies}\n\n"
+        "A unit that is right and was not timed has a score that is marked as partial: what needs the speed is left out, or, where nothing can be said "
+        "without it, there is none. A unit that was planned and never judged passed nothing, and counts.\n\n"
+        f"## Names in `score.unit`\n\nAn [expression](expressions.md) over these:\n\n| name | type | meaning |\n| --- | --- | --- |\n{names}\n"
     )
 
 

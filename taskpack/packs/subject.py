@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from .agent import Agent
 from .expressions import Expression, ExpressionError, Type, parse
 from .findings import Finding
 from .header import Pack
 from .knowledge import Knowledge
 from .op import Op
 from .spans import Path
+from .suite import Suite
 from .target import Target
 from .task import Task
 
@@ -53,6 +55,23 @@ class TargetSubject:
     """A target to be checked; `pack` where its header is sound."""
 
     target: Target
+    pack: Pack | None = None
+
+
+@dataclass(frozen=True)
+class SuiteSubject:
+    """A suite to be checked; `pack` where its header is sound."""
+
+    suite: Suite
+    pack: Pack | None = None
+
+
+@dataclass(frozen=True)
+class AgentSubject:
+    """An agent to be checked; `pack` where its header is sound."""
+
+    agent: Agent
+    folder: FilePath
     pack: Pack | None = None
 
 
