@@ -20,7 +20,7 @@ def render_run(run: Run, units: Mapping[str, Unit], *, colour: bool = False, wid
         (unit,) = units.values()
         return render_result(unit.result, colour=colour, width=width)
     summary = summarise_run(run.header, units)
-    blocks = [[bold(_head(summary), colour)], _units(summary, colour), _reasons(summary, width), _families(summary)]
+    blocks = [[bold(_head(summary), colour)], _units(summary, colour), _reasons(summary, width), _families(summary), _total(summary, colour)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -67,6 +67,18 @@ def _families(summary: Json) -> list[str]:
         faster = f"{counts['faster']}/{counts['units']}" if counts["timed"] else "no native time"
         rows.append((counts["family"], str(counts["units"]), *numbers, str(counts["seen"] - counts["unseen"]), faster, ""))
     return align([head, *rows], right=(1, 2, 3, 4, 5))
+
+
+def _total(summary: Json, colour: bool) -> list[str]:
+    """The suite's score, what it rests on, and what it lacks."""
+    score = summary["score"]
+    if score is None:
+        return []
+    value = "none" if score["value"] is None else f"{score['value']:.2f}"
+    notes = [f"{score['aggregate']} of {score['units']} planned units"]
+    notes += [f"{score['units'] - score['scored']} of them without a score, as no native time was measured"] if score["scored"] < score["units"] else []
+    notes += [f"{score['partial']} partial: right, but without the speed that only native time gives"] if score["partial"] else []
+    return [f"{bold(f'score {value}', colour)}  {'; '.join(notes)}"]
 
 
 def _pair_row(pair: Json) -> tuple[str, ...]:

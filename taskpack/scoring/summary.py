@@ -7,18 +7,24 @@ from typing import Any
 
 from taskpack.runs.folder import Header, Unit
 
+from .score import Scoring, combine_scores, score_unit
+
 Json = dict[str, Any]
 NOT_JUDGED = "not judged"
 _PASSED = ("compile", "correct", "general")
 
 
 def summarise_run(header: Header, units: Mapping[str, Unit]) -> Json:
-    """The report of a run for machines: `units` in order, and `families` with counts over all units that were planned."""
+    """The report of a run for machines: `units` in order, `families` with counts over all units that were planned, and the `score` of a suite."""
     slots = [*header.slots, *(slot for slot in units if slot not in header.slots)]
     rows = [_finished(slot, units[slot]) if slot in units else _unfinished(slot) for slot in slots]
+    scoring = Scoring(**header.options["score"]) if "score" in header.options else None
+    if scoring:
+        rows = [{**row, "score": row["score"] or score_unit(scoring, None)} for row in rows]
     groups = dict.fromkeys(row["family"] for row in rows)
     families = [_counts(family, [row for row in rows if row["family"] == family]) for family in groups]
-    return {"format": 1, "kind": "report", "run": header.to_dict(), "units": rows, "families": families, "all": _counts("all", rows)}
+    report = {"format": 1, "kind": "report", "run": header.to_dict(), "units": rows, "families": families, "all": _counts("all", rows)}
+    return {**report, "score": combine_scores(scoring, [row["score"] for row in rows]) if scoring else None}
 
 
 def _finished(slot: str, unit: Unit) -> Json:

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+from taskpack.packs.suite import POLICIES
 from taskpack.reports.run import render_comparison, render_run
 from taskpack.reports.text import render_result
 from taskpack.runs.folder import Header, Run, Unit, create_run, read_units, slot_name, unit_key, write_unit
 from taskpack.scoring.compare import compare_units
+from taskpack.scoring.score import Scoring, score_unit
 
 from .conftest import Taskpack
 
+ARENA = Scoring(POLICIES["arena"].unit, POLICIES["arena"].aggregate)
 RESULTS = sorted((Path(__file__).parent / "results").glob("*.json"))
 
 
@@ -26,10 +29,11 @@ def suite(tmp_path: Path) -> Run:
     results = [_result(path) for path in RESULTS]
     slots = tuple(slot_name(result["task"], 1) for result in results)
     run = create_run(
-        tmp_path / ".taskpack" / "runs" / "one", Header("suite", {"suite": "suites/s", "agent": "agents/a"}, (*slots, "local.lost.1"), target="targets/cpu")
+        tmp_path / ".taskpack" / "runs" / "one",
+        Header("suite", {"suite": "suites/s", "agent": "agents/a"}, (*slots, "local.lost.1"), (), "targets/cpu", {"score": ARENA.to_dict()}),
     )
     for slot, result in zip(slots, results, strict=True):
-        write_unit(run, slot, Unit(unit_key(result, 1), result, {"value": 120.0, "partial": result["execution"] != "native"}), {})
+        write_unit(run, slot, Unit(unit_key(result, 1), result, score_unit(ARENA, result)), {})
     return run
 
 
