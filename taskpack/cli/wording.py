@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import click
 
 from taskpack.errors import Exit, PackInvalid, TaskpackError
+
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE})
+"""What a disk or its rights refuse: nobody's bug."""
 
 
 def say_error(error: BaseException) -> int:
@@ -22,6 +27,9 @@ def say_error(error: BaseException) -> int:
         case click.ClickException():
             context = getattr(error, "ctx", None)
             return _say(error.format_message().rstrip("."), f"`{context.command_path} --help`" if context else "", Exit.USAGE)
+        case OSError(errno=number) if number in _OF_THE_MACHINE:
+            place = f"{error.filename}: " if error.filename else "the output: "
+            return _say(f"{place}{error.strerror}", "", Exit.USAGE)
         case _:
             from .bugs import write_log
 

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 from taskpack.errors import Exit, IntegrityError, TargetAbsent, TaskpackError, UsageError
+
+from .kept import started
 
 Event = dict[str, Any]
 
@@ -35,19 +37,24 @@ def require_torch() -> None:
 
 
 def judge(harness: Path, options: Sequence[str], listen: Callable[[Event], None]) -> tuple[dict[str, Any], int]:
-    """The result and the exit code (0 or 1) of a harness; `listen` hears every event meanwhile. Raises what its refusal means."""
+    """The result and the exit code (0 or 1) of a harness; `listen` hears every event meanwhile. Raises what its refusal means.
+
+    The harness ends with the call, and with this process, whatever ends them.
+    """
     result: dict[str, Any] | None = None
     with tempfile.TemporaryFile() as words:
         reader, writer = os.pipe()
         command = [sys.executable, str(harness), *options, "--events-fd", str(writer)]
-        with os.fdopen(reader, "rb") as stream:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words, pass_fds=[writer])
-            os.close(writer)
-            with _ended(process):
-                for event in _events(stream):
-                    result = event["result"] if event["event"] == "result" else result
-                    listen(event)
-                code = process.wait()
+        with os.fdopen(reader, "rb") as stream, ExitStack() as stack:
+            try:
+                kept = started(command, grace_s=_PATIENCE_S, pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+                process = stack.enter_context(kept)
+            finally:
+                os.close(writer)
+            for event in _events(stream):
+                result = event["result"] if event["event"] == "result" else result
+                listen(event)
+            code = process.wait()
         if code == Exit.INTERRUPTED:
             raise KeyboardInterrupt
         if code not in (Exit.OK, Exit.FAILED) or result is None:
@@ -60,25 +67,9 @@ def _events(stream: IO[bytes]) -> Iterator[Event]:
         yield json.loads(line)
 
 
-@contextmanager
-def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """No harness outlives the command; it is given time to take its own workers down."""
-    try:
-        yield
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
 def _refusal(code: int, words: str) -> Exception:
     if code in _REFUSALS:
-        lines = [line for line in words.splitlines() if line.startswith("error: ")] or words.splitlines()[-1:] or ["error: no reason given"]
-        return _REFUSALS[code](lines[-1].removeprefix("error: "))
+        return _REFUSALS[code](words.rpartition("error: ")[2].strip() or "the harness gave no reason")
     broke = HarnessError(f"the harness ended with {code}")
     broke.add_note(f"It said:\n{words}")
     return broke

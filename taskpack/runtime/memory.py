@@ -1,8 +1,8 @@
 """Tensors in memory that the judge shares with a worker: a sealed memfd in the judge, pages between guard pages in the worker.
 
 An arena holds one tensor, or as many as timing needs sets, one after another. With one set the tensor's end is the end of the last page
-(to 16 bytes, the alignment that vector loads want), so that reading or writing past it meets a page without rights. With several sets
-each starts at a multiple of 64, as an allocator would place it, and the guard pages stand around the whole. What belongs to no set is
+(to 64 bytes, the alignment that torch gives its tensors on a CPU), so that reading or writing past it meets a page without rights. With several sets
+each starts at a multiple of 64 as well, and the guard pages stand around the whole. What belongs to no set is
 poisoned, and the judge looks whether the poison is still there. Arenas of inputs are sealed against any writing but the judge's own.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 PAGE = mmap.PAGESIZE
-_ALIGNMENT = 16
-_SET_ALIGNMENT = 64
+ALIGNMENT = 64
+"""Every tensor starts at a multiple, and a candidate may count on it."""
 # From linux/fcntl.h; Python names the last one only from 3.15 on.
 _F_ADD_SEALS, _SEAL, _SHRINK, _GROW, _FUTURE_WRITE = 1033, 0x1, 0x2, 0x4, 0x10
 
@@ -59,7 +59,7 @@ class Layout:
 def lay_out(shape: tuple[int, ...], dtype: str, sets: int = 1) -> Layout:
     """The layout of `sets` contiguous tensors."""
     nbytes = math.prod(shape) * _torch_dtype(dtype).itemsize
-    stride = _round_up(nbytes, _ALIGNMENT if sets == 1 else _SET_ALIGNMENT)
+    stride = _round_up(nbytes, ALIGNMENT)
     size = max(PAGE, _round_up(stride * sets, PAGE))
     return Layout(tuple(shape), dtype, sets, nbytes, stride, size - stride * sets, size)
 

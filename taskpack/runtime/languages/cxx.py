@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..contract import CompileFailed
+from ..contract import CompileFailed, Unprepared
 
 MISSING = "no C++ compiler: install g++ (Debian and Ubuntu: apt-get install g++) or clang++, or set CXX"
 
@@ -19,9 +19,18 @@ _LOG_LIMIT = 16_000
 
 @functools.cache
 def compiler() -> tuple[str, ...] | None:
-    """The command to start, as words: $CXX (which may hold a launcher or flags) comes before g++ and clang++. None where there is none."""
-    wanted = shlex.split(os.environ.get("CXX", ""))
-    if wanted and shutil.which(wanted[0]):
+    """The command to start, as words: $CXX (which may hold a launcher or flags) comes before g++ and clang++. None where there is none.
+
+    Raises Unprepared where $CXX names none.
+    """
+    said = os.environ.get("CXX", "").strip()
+    if said:
+        try:
+            wanted = shlex.split(said)
+        except ValueError as error:
+            raise Unprepared(f"CXX is `{said}`, which is no command: {error}") from error
+        if not shutil.which(wanted[0]):
+            raise Unprepared(f"CXX is `{said}`, and there is no command `{wanted[0]}`: set another, or none")
         return tuple(wanted)
     return next(((name,) for name in ("g++", "clang++") if shutil.which(name)), None)
 
