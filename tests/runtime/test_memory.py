@@ -21,10 +21,10 @@ def test_layouts(shape: list[int], dtype: str, sets: int) -> None:
     layout = lay_out(tuple(shape), dtype, sets)
 
     assert layout.size % PAGE == 0
-    assert layout.start(0) % 16 == 0
+    assert layout.start(0) % 64 == 0
     assert layout.stride >= layout.nbytes
     assert layout.start(sets) == layout.size, "the last set ends where the guard page begins"
-    assert sets > 1 or layout.size - layout.start(0) - layout.nbytes < 16
+    assert sets > 1 or layout.size - layout.start(0) - layout.nbytes < 64
     assert sets == 1 or layout.start(1) % 64 == 0
     assert Layout.from_dict(layout.to_dict()) == layout
 
@@ -74,10 +74,10 @@ def test_an_input_cannot_be_written_by_who_holds_its_descriptor() -> None:
     arena.close()
 
 
-@pytest.mark.parametrize(("index", "writes"), [(4, True), (4, False), (-1025, True), (0, True)])
+@pytest.mark.parametrize(("index", "writes"), [(16, True), (16, False), (-1025, True), (0, True)])
 def test_guard_pages(index: int, writes: bool) -> None:
     """One element past the end, a page before the start, and a write to an input: each kills the process that does it."""
-    layout = lay_out((4,), "float32")
+    layout = lay_out((16,), "float32")
     arena = Arena(layout, is_writable=index != 0)
     pid = os.fork()
     if not pid:
