@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from taskpack.errors import UsageError
+from taskpack.packs.knowledge import KnowledgePack
 from taskpack.packs.op import Draw, Op, OutputTolerance, Tensor
 from taskpack.packs.op import Unseen as UnseenWords
+from taskpack.packs.rules import compile_rules, facts_of
 from taskpack.packs.task import MODULE
 from taskpack.packs.versions import parse_requirement
+from taskpack.runtime.facts.cases import case_facts
 from taskpack.runtime.languages import EXECUTION
+from taskpack.runtime.rules import facts_used
 
 from . import identity
 from .library import hold_to_library
@@ -30,6 +34,7 @@ from .plan import (
     OpName,
     Plan,
     Reference,
+    Rules,
     Side,
     Timing,
     Tolerance,
@@ -144,9 +149,23 @@ def set_limits(plan: Plan, resolved: Resolved) -> Plan:
     return replace(plan, limits=limits, timing=Timing(resolved.task.timing.score))
 
 
+def apply_knowledge(plan: Plan, resolved: Resolved) -> Plan:
+    """The rules for the candidate's language on the target, with the facts that they see; nothing where there are none."""
+    found: list[dict[str, object]] = []
+    for pack in resolved.knowledge_packs:
+        assert isinstance(pack.document, KnowledgePack), "it was resolved as one"
+        found += compile_rules(pack.name, pack.document.knowledge, resolved.target, plan.candidate.language)
+    if not found:
+        return plan
+    facts = {**facts_of(resolved.target), **case_facts(plan.to_dict())}
+    rules = tuple({key: value for key, value in rule.items() if key != "languages"} for rule in found)
+    return replace(plan, rules=Rules(rules, {name: facts[name] for name in sorted(facts_used(rules) & set(facts))}))
+
+
 def place_gates(plan: Plan, resolved: Resolved) -> Plan:
     """Every gate of the interface, in order; one that cannot say anything here says so when it is reached."""
-    return replace(plan, gates=tuple(gate for gate in GATES if gate not in OF_MODULES or resolved.op.module))
+    left_out = {*(() if resolved.op.module else OF_MODULES), *(() if plan.rules else ("rules",))}
+    return replace(plan, gates=tuple(gate for gate in GATES if gate not in left_out))
 
 
 def digest_cases(plan: Plan, resolved: Resolved) -> Plan:
@@ -170,6 +189,7 @@ PASSES: tuple[Pass, ...] = (
     place_unseen,
     derive_tolerances,
     set_limits,
+    apply_knowledge,
     place_gates,
     digest_cases,
     digest_task,

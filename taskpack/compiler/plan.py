@@ -11,7 +11,7 @@ FORMAT = 1
 
 ROLES = ("input", "inout", "output", "scalar", "dim", "flag")
 TENSOR_ROLES = frozenset({"input", "inout", "output"})
-GATES = ("compile", "interface", "state-dict", "correct", "general", "fast")
+GATES = ("compile", "rules", "interface", "state-dict", "correct", "general", "fast")
 OF_MODULES = frozenset({"interface", "state-dict"})
 """Gates that ask what only a module has."""
 EXECUTIONS = ("native", "emulated", "interpreted")
@@ -180,6 +180,14 @@ class Checked:
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What is known of code in the candidate's language on the target: rules as plain data, and the facts that they see besides the code's own."""
+
+    rules: tuple[Mapping[str, object], ...]
+    facts: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Program:
     """The expressions of the op as Python source, by the function of `harness.py` that returns them."""
 
@@ -215,6 +223,8 @@ class Plan:
     cases: tuple[Case, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
+    rules: Rules | None = None
+    """None where nothing is known."""
     gates: tuple[str, ...] = ()
     execution: str = ""
     limits: Limits | None = None
@@ -223,8 +233,8 @@ class Plan:
     program: Program = Program()
 
     def to_dict(self) -> dict[str, object]:
-        """The content of `plan.json`: JSON's own types only. `module` stands there where the interface is one."""
-        left_out = {"program"} if self.module else {"program", "module"}
+        """The content of `plan.json`: JSON's own types only. `module` and `rules` stand there where there are some."""
+        left_out = {"program", *(name for name in ("module", "rules") if getattr(self, name) is None)}
         return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out}
 
     def tensors(self, *roles: str) -> tuple[Argument, ...]:
@@ -303,6 +313,8 @@ def _gaps(plan: Plan) -> Iterable[str]:
         yield "no limits or no timing"
     if not plan.gates:
         yield "no gates"
+    if ("rules" in plan.gates) != (plan.rules is not None):
+        yield "the gate rules and the rules do not go together"
     if "task" not in plan.digests:
         yield "no task digest"
     if set(plan.tolerance) != {a.name for a in plan.tensors("inout", "output")}:

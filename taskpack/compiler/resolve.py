@@ -8,6 +8,7 @@ from pathlib import Path
 
 from taskpack.errors import UsageError
 from taskpack.packs.header import Words
+from taskpack.packs.knowledge import KnowledgePack
 from taskpack.packs.load import Loaded
 from taskpack.packs.op import Op, OpPack
 from taskpack.packs.target import Target, TargetPack
@@ -44,10 +45,12 @@ class Resolved:
     baseline_files: Mapping[str, File]
     start_files: Mapping[str, File]
     """The candidate to start from, by the names that a candidate's files have; empty without `start`."""
+    knowledge_packs: tuple[Loaded, ...] = ()
+    """Those that the target names."""
 
     def packs(self) -> tuple[Loaded, ...]:
         """Every pack that took part, the task first."""
-        return tuple({loaded.name: loaded for loaded in (self.pack, self.op_pack, self.target_pack)}.values())
+        return tuple({loaded.name: loaded for loaded in (self.pack, self.op_pack, self.target_pack, *self.knowledge_packs)}.values())
 
     def files(self) -> tuple[File, ...]:
         """Every file that took part, besides the packs' own."""
@@ -88,6 +91,7 @@ def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
         reference_files=_read(op_pack.folder, _reference_paths(op)),
         baseline_files=_read(loaded.folder, {file: file for file in task.baseline.files}),
         start_files=_read(loaded.folder, {file: f"{task.candidate.start}/{file}" for file in candidate.files if task.candidate.start}),
+        knowledge_packs=_find_knowledge(target_pack.document, fetch),
     )
 
 
@@ -100,6 +104,14 @@ def _find_op(loaded: Loaded, document: TaskPack, fetch: Fetch) -> tuple[Op, Load
     if not isinstance(op_pack.document, OpPack):
         raise UsageError(f"`{name}` is of the kind `{op_pack.kind}`, not an op")
     return op_pack.document.op, op_pack
+
+
+def _find_knowledge(target: TargetPack, fetch: Fetch) -> tuple[Loaded, ...]:
+    packs = tuple(fetch(name, target.pack.dependencies[name]) for name in target.target.knowledge)
+    for pack in packs:
+        if not isinstance(pack.document, KnowledgePack):
+            raise UsageError(f"`{pack.name}` is of the kind `{pack.kind}`, and holds no rules")
+    return packs
 
 
 def _reference_paths(op: Op) -> dict[str, str]:

@@ -106,7 +106,7 @@ class Example(Words):
     """Where it lies, such as `examples/wide-loads`; holds the candidate's files."""
     summary: Text
     """What it does, in a sentence."""
-    expect: Literal["pass", "compile", "interface", "state-dict", "correct", "general", "fast"] = "pass"
+    expect: Literal["pass", "compile", "rules", "interface", "state-dict", "correct", "general", "fast"] = "pass"
     """`pass`, or the gate that must stop it."""
 
 

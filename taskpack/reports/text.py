@@ -9,6 +9,7 @@ from typing import Any
 Result = Mapping[str, Any]
 
 _MOST_CASES = 3
+_MOST_FINDINGS = 8
 _MOST_LOG_LINES = 24
 _PAINT = {"pass": "\x1b[32m", "fail": "\x1b[1;31m", "inconclusive": "\x1b[33m", "skip": "\x1b[2m"}
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
@@ -17,7 +18,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 def render_result(result: Result, *, colour: bool = False, width: int = 120) -> str:
     """Everything that a person wants to know of one run; ends in a newline."""
     head = f"{result['task']} {result['version']} on {result['target']} ({result['execution']})"
-    blocks = [[bold(head, colour)], _gates(result, colour, width), _other_failures(result, width), _log(result), _timings(result)]
+    blocks = [[bold(head, colour)], _gates(result, colour, width), _findings(result, width), _other_failures(result, width), _log(result), _timings(result)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -27,7 +28,7 @@ def render_summary(results: Iterable[Result | tuple[str, str]], *, colour: bool 
     return "\n".join(align([("task", *_SUMMARY_GATES, "speedup"), *rows], right=())) + "\n"
 
 
-_SUMMARY_GATES = ("compile", "correct", "general", "fast")
+_SUMMARY_GATES = ("compile", "rules", "correct", "general", "fast")
 
 
 def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, ...]:
@@ -57,6 +58,19 @@ def _passed(result: Result, gate: str) -> str:
         verdicts.setdefault(row["case"], set()).add(row["verdict"])
     judged = [found for found in verdicts.values() if found != {"skip"}]
     return f"{sum(found == {'pass'} for found in judged)}/{len(judged)}" if judged else ""
+
+
+def _findings(result: Result, width: int) -> list[str]:
+    """What rules say of the source, and what to do about it."""
+    found = result.get("findings") or []
+    rows = [
+        (one["rule"], one["level"], f"{one['file']}:{one['line']}", harmless(f"{one['message']}; {one['fix']}" if one["fix"] else one["message"]))
+        for one in found[:_MOST_FINDINGS]
+    ]
+    if not rows:
+        return []
+    lines = align([("rule", "says", "where", "what"), *rows], right=(), width=width)
+    return [*lines, f"… and {len(found) - _MOST_FINDINGS} more"] if len(found) > _MOST_FINDINGS else lines
 
 
 def _other_failures(result: Result, width: int) -> list[str]:

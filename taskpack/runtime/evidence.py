@@ -82,6 +82,8 @@ class Result:
     timing: tuple[TimingResult, ...]
     speedup: Mapping[str, float] | None
     testimony: Mapping[str, str]
+    findings: tuple[Mapping[str, Any], ...] | None = None
+    """What rules say of the candidate's source; None where there are no rules for it."""
 
     @property
     def is_passed(self) -> bool:
@@ -94,6 +96,7 @@ class Result:
             "kind": "result",
             **self.header,
             "gates": [gate.to_dict() for gate in self.gates],
+            **({} if self.findings is None else {"findings": [dict(finding) for finding in self.findings]}),
             "cases": [case.to_dict() for case in self.cases],
             "timing": [timing.to_dict() for timing in self.timing],
             "speedup": dict(self.speedup) if self.speedup else None,

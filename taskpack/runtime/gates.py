@@ -1,4 +1,4 @@
-"""The gates in their order, each a function from the run so far to a verdict: compile, correct, general, fast; those of modules stand apart."""
+"""The gates in their order, each a function from the run so far to a verdict: compile, rules, correct, general, fast; those of modules stand apart."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Ve
 from .fast import fast
 from .module_gates import interface, state_dict
 from .question import Case, PackFault
+from .rules_gate import hold_to_rules
 from .run import Run, build
 from .trial import NAN_POISON, Trial
 
@@ -111,6 +112,7 @@ def _check_call(run: Run, trial: Trial, distribution: str, number: int, is_first
 
 GATES: tuple[tuple[str, Callable[[Run], Verdict]], ...] = (
     ("compile", compile_candidate),
+    ("rules", hold_to_rules),
     ("interface", interface),
     ("state-dict", state_dict),
     ("correct", correct),

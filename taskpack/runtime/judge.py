@@ -128,10 +128,12 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
         timing_rng=random.Random(f"{seed}/timing"),
         timing_budget_s=_QUICK_BUDGET_S if options.is_quick else _FULL_BUDGET_S,
         missing_files=missing,
+        sources=candidate,
     )
     gates.run_gates(run)
     header = _header(court, harness_digest, seed, candidate, _is_same(plan, sources))
-    return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run))
+    findings = tuple(finding.to_dict() for finding in run.findings) if "rules" in plan["gates"] else None
+    return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run), findings)
 
 
 def _candidate_files(court: Court, options: Options) -> tuple[dict[str, bytes], list[str]]:

@@ -86,6 +86,13 @@ def apply_rules(rules: Sequence[Rule], subjects: Sequence[Subject], facts: Mappi
     return Report((*placed, *undecided.values(), *unread), decided)
 
 
+def facts_used(rules: Iterable[Rule]) -> set[str]:
+    """Every name in the conditions and messages of rules."""
+    texts = [text for rule in rules for text in (rule["when"], rule["assert"]) if text]
+    texts += [part for rule in rules for words in (rule["message"], rule["fix"]) for _, part in expressions_in(words)]
+    return {name for text in texts for name in names_in(text)}
+
+
 def render(text: str, values: Mapping[str, Any]) -> str:
     """A message with the values of the expressions in its braces; `?` for one that is unknown."""
 

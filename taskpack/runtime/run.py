@@ -10,6 +10,7 @@ from pathlib import Path
 from .domains import Worker
 from .evidence import CaseResult, GateResult, TimingResult
 from .question import Case, Question
+from .rules import Finding
 
 
 @dataclass
@@ -32,8 +33,11 @@ class Run:
     timing_budget_s: float
     """For each scored case."""
     missing_files: Sequence[str] = ()
+    sources: Mapping[str, bytes] = field(default_factory=dict)
+    """The candidate's files."""
     workers: dict[str, Worker] = field(default_factory=dict)
     unseen: list[Case] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     gates: list[GateResult] = field(default_factory=list)
     cases: list[CaseResult] = field(default_factory=list)
     timing: list[TimingResult] = field(default_factory=list)

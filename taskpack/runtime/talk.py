@@ -36,13 +36,17 @@ def lines_to(say: Callable[[str], None]) -> Callable[..., None]:
 
 def ending(result: Result) -> list[str]:
     """The cases that were not passed, the timings, and one line that sums up."""
-    lines = [*_case_lines(result.cases), *(_timing_line(timing) for timing in result.timing)]
+    lines = [*_finding_lines(result), *_case_lines(result.cases), *(_timing_line(timing) for timing in result.timing)]
     header = result.header
     if result.testimony.get("log"):
         lines += ["", *result.testimony["log"].rstrip().splitlines()[:20], ""]
     words = ", ".join(f"{gate.gate} {gate.verdict}" for gate in result.gates)
     speedup = f", {result.speedup['geomean']:.2f}x ({result.speedup['low']:.2f}–{result.speedup['high']:.2f})" if result.speedup else ""
     return [*lines, f"{header['task']} {header['version']} on {header['target']} ({header['execution']}): {words}{speedup}"]
+
+
+def _finding_lines(result: Result) -> list[str]:
+    return [f"  rules    {one['file']}:{one['line']} {one['level']}: {one['rule']}: {one['message']}" for one in (result.findings or ())[:_MOST_CASES]]
 
 
 def _case_lines(cases: tuple[CaseResult, ...]) -> list[str]:
