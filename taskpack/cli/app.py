@@ -25,6 +25,7 @@ VERBS = {
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",
     "publish": "taskpack.cli.publish",
+    "add": "taskpack.cli.add",
     "schema": "taskpack.cli.schema",
 }
 """Verb → the module whose `command` it is, in the order of work."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taskpack import resources
+from taskpack.registry.installed import is_installed
 
 
 def shown(path: Path) -> str:
@@ -14,9 +15,11 @@ def shown(path: Path) -> str:
 
 
 def made_folder(pack: Path) -> Path:
-    """Where what is made from a pack is kept: its `.taskpack/`, which ignores itself in git; for a pack that ships, that of the current folder."""
+    """Where what is made from a pack is kept: its `.taskpack/`, which ignores itself in git; for a pack that ships or
+    was installed, that of the current folder."""
     shipped = resources.shipped_packs()
-    owner = pack if not pack.resolve().is_relative_to(shipped) or Path.cwd().is_relative_to(shipped) else Path()
+    is_foreign = is_installed(pack) or (pack.resolve().is_relative_to(shipped) and not Path.cwd().is_relative_to(shipped))
+    owner = Path() if is_foreign else pack
     folder = owner / ".taskpack"
     folder.mkdir(exist_ok=True)
     ignore = folder / ".gitignore"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from taskpack.errors import TaskpackError, UsageError
+from taskpack.registry.trust import must_be_walled
 
 from .places import made_folder, shown
 from .wording import say_error
@@ -29,12 +30,14 @@ class _Options:
     target: str
     seed: str | None
     is_quick: bool
+    is_trusting: bool
 
-    def words(self) -> list[str]:
-        """As the harness wants them."""
+    def words(self, folder: Path) -> list[str]:
+        """As the harness of the pack in `folder` wants them."""
         candidate = ["--candidate", str(self.candidate.resolve())] if self.candidate else []
         seed = ["--seed", self.seed] if self.seed else []
-        return [*candidate, *seed, *(["--quick"] if self.is_quick else [])]
+        walled = ["--walled"] if must_be_walled(folder, is_trusting=self.is_trusting) else []
+        return [*candidate, *seed, *(["--quick"] if self.is_quick else []), *walled]
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,9 @@ class _Outcome:
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
+@click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON: one object, or a list where several tasks are meant.")
-def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, as_json: bool) -> int:
+def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, trust: bool, as_json: bool) -> int:
     """Judge a candidate by the gates compile, correct, general and fast.
 
     Builds the harness first where it is not up to date. Exits 0 if every gate passed or was left out for a stated reason, 1 if one did not. Of
@@ -69,7 +73,7 @@ def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: s
     subjects = find_tasks(packs)
     if candidate is not None and len(subjects.folders) != 1:
         raise UsageError(f"--candidate is for one task, and {len(subjects.folders)} were named")
-    options = _Options(candidate, target, seed, quick)
+    options = _Options(candidate, target, seed, quick, trust)
     outcomes = []
     for folder in subjects.folders:
         outcome = _try(folder, subjects.shelf, options, is_alone=len(subjects.folders) == 1)
@@ -99,7 +103,7 @@ def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
 
     built = build(folder, options.target, shelf)
     with Progress(read_name(folder) or shown(folder)) as progress:
-        result, code = judge(built.path, options.words(), progress.hear)
+        result, code = judge(built.path, options.words(folder), progress.hear)
     return _Outcome(code, folder, result, _keep(result, folder, options))
 
 

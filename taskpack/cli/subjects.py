@@ -11,6 +11,7 @@ import tomli
 from taskpack.errors import UsageError
 from taskpack.packs.names import FILE
 from taskpack.packs.shelf import Shelf, find_packs, locate_pack, open_shelf
+from taskpack.registry.installed import Installed, is_installed
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,11 @@ def find_subjects(words: Iterable[str]) -> Subjects:
     named = tuple(words)
     if not named and not Path(FILE).is_file():
         raise UsageError(f"there is no {FILE} in this folder", hint="go to a pack's folder, or name one: `taskpack check PATH`; `taskpack new` makes one")
-    shipped = open_shelf()
-    found = [folder for word in named or (".",) for folder in _folders(word, shipped)]
+    installed = Installed(Path.cwd())
+    shelf = open_shelf(pinned=installed)
+    found = [folder for word in named or (".",) for folder in _folders(word, shelf)]
     folders = tuple(dict.fromkeys(found))
-    return Subjects(folders, open_shelf(_neighbourhoods(folders), explicit=folders))
+    return Subjects(folders, open_shelf(_neighbourhoods(folders), explicit=folders, pinned=installed))
 
 
 def _folders(word: str, shelf: Shelf) -> list[Path]:
@@ -54,7 +56,7 @@ def _folders(word: str, shelf: Shelf) -> list[Path]:
 
 def _neighbourhoods(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Where packs beside those packs stand: a pack may depend on its neighbour."""
-    return tuple(dict.fromkeys(folder.resolve().parent for folder in folders))
+    return tuple(dict.fromkeys(folder.resolve().parent for folder in folders if not is_installed(folder)))
 
 
 def _kind(folder: Path) -> str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from taskpack import __version__, resources
 from taskpack.digest import digest_bytes, digest_value
 from taskpack.packs.shelf import Shelf
+from taskpack.registry.installed import is_installed
 
 from . import stamp
 from .bundle import is_litter, read_runtime
@@ -141,14 +142,13 @@ def _stem(target: str) -> str:
 
 
 def _made_folder(folder: Path) -> Path:
-    """`.taskpack/` of the pack; where that cannot be, or is taskpack's own installation, a folder in the user's cache."""
+    """`.taskpack/` of the pack; where that cannot be, or the pack came with taskpack or from an index, a folder in the user's cache."""
     packs = resources.shipped_packs()
-    is_installed = packs.is_relative_to(resources.runtime_folder().parent) and folder.resolve().is_relative_to(packs)
-    if not is_installed and os.access(folder, os.W_OK):
+    is_ours = packs.is_relative_to(resources.runtime_folder().parent) and folder.resolve().is_relative_to(packs)
+    if not is_ours and not is_installed(folder) and os.access(folder, os.W_OK):
         return folder / MADE
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "taskpack" / "build"
     place = digest_bytes(str(folder.resolve()).encode()).removeprefix("sha256:")[:16]
-    return cache / f"{folder.resolve().name}-{place}"
+    return resources.cache() / "build" / f"{folder.resolve().name}-{place}"
 
 
 def _furnish(made: Path, kind: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from taskpack import resources
 from taskpack.errors import NotFound, UsageError
@@ -22,12 +22,24 @@ class VersionRefused(NotFound):
     """The pack is there, in a version that will not do."""
 
 
+class Pinned(Protocol):
+    """Packs that a project's lock pins."""
+
+    def find(self, name: str) -> Path | None:
+        """The folder of a pinned pack, None for another name; raises what makes it unusable."""
+
+    def names(self) -> Iterable[str]:
+        """Every name that is pinned."""
+
+
 class Shelf:
     """Packs by name. Remembers what it has loaded; a pack that changes on disk meanwhile keeps its first content."""
 
-    def __init__(self, roots: Sequence[Path] = (), explicit: Iterable[Path] = ()) -> None:
-        """`roots` hold packs as `namespace/name/` (or as `name/`, where its pack.toml says so); an earlier root wins. `explicit` packs win over all roots."""
+    def __init__(self, roots: Sequence[Path] = (), explicit: Iterable[Path] = (), pinned: Pinned | None = None) -> None:
+        """`roots` hold packs as `namespace/name/` (or as `name/`, where its pack.toml says so); an earlier root wins, a pinned pack over all roots, and
+        an `explicit` one over that."""
         self._roots = tuple(roots)
+        self._pinned = pinned
         self._loaded: dict[Path, Loaded] = {}
         self._explicit = {name: folder for folder in map(_folder, explicit) if (name := read_name(folder))}
 
@@ -47,6 +59,8 @@ class Shelf:
             return self._explicit[name]
         if not is_pack_name(name):
             return None
+        if self._pinned and (folder := self._pinned.find(name)):
+            return folder
         for root in self._roots:
             if (root / name / FILE).is_file():
                 return root / name
@@ -57,7 +71,7 @@ class Shelf:
 
     def names(self) -> list[str]:
         """Every name that `find` knows."""
-        found = set(self._explicit)
+        found = {*self._explicit, *(self._pinned.names() if self._pinned else ())}
         for root in self._roots:
             found |= {path.parent.relative_to(root).as_posix() for path in root.glob(f"*/*/{FILE}")}
             found |= {name for path in root.glob(f"*/{FILE}") if (name := read_name(path.parent))}
@@ -72,13 +86,16 @@ class Shelf:
         return self._loaded[folder]
 
 
-def open_shelf(roots: Sequence[Path] = (), explicit: Iterable[Path] = ()) -> Shelf:
-    """The shelf of the packs that ship with taskpack, then `roots`: a shipped name is shadowed by an explicit path only."""
-    return Shelf((resources.shipped_packs(), *roots), explicit)
+def open_shelf(roots: Sequence[Path] = (), explicit: Iterable[Path] = (), pinned: Pinned | None = None) -> Shelf:
+    """The shelf of the packs that ship with taskpack, then `roots`: a shipped name is shadowed by an explicit path only (what is `pinned` under one was
+    compared with it)."""
+    return Shelf((resources.shipped_packs(), *roots), explicit, pinned)
 
 
 def locate_pack(word: str, shelf: Shelf) -> Path:
     """The folder that somebody means by `word`: a path with a pack.toml, or the name of a pack. Raises NotFound, or UsageError for a folder without a pack."""
+    if not word:
+        raise UsageError("a pack is named by its path or its name, and not by an empty word")
     path = Path(word)
     if (path / FILE).is_file() or (path.name == FILE and path.is_file()):
         return _folder(path)

@@ -13,6 +13,7 @@ from taskpack.digest import digest_bytes
 from taskpack.errors import Conflict, Diagnostic, PackInvalid, TaskpackError
 from taskpack.packs.check import check_pack
 from taskpack.packs.load import Loaded, load_pack
+from taskpack.packs.names import FILE
 from taskpack.packs.shelf import Shelf
 from taskpack.packs.versions import parse_version
 from taskpack.registry.archive import File, content_digest, read_archive, write_archive
@@ -130,7 +131,9 @@ def _prepare(folder: Path, index: Index | None) -> _Prepared:
     chosen = choose_files(folder)
     files = read_files(folder, chosen.paths)
     blob = write_archive(files)
-    release = replace(read_header(files), content=content_digest(files), blob=digest_bytes(blob), size=len(blob))
+    release = replace(
+        read_header(next(file.content for file in files if file.path == FILE)), content=content_digest(files), blob=digest_bytes(blob), size=len(blob)
+    )
     sources = Sources(index)
     again = read_archive(blob)
     with _opened(again) as copy:

@@ -35,31 +35,33 @@ class Sources:
 
         Hints are used first. Where they lead nowhere, or an entry does not say what its hint says, the logs decide.
         """
-        wishes, offers = tuple(needs), {pin.name: (pin,) for pin in fixed}
+        wishes, known = tuple(needs), {pin.name: (pin,) for pin in fixed}
+        logs: dict[str, log.Log] = {}
         try:
-            pins = resolve(wishes, self._offers(offers, log.read_log))
-            if all(self._is_confirmed(pin) for pin in pins.values() if pin.name not in offers):
+            pins = resolve(wishes, self._offers(known, log.read_log, logs))
+            if self.index is None or all(log.is_confirmed(self.index.store, logs[name], pin.release.version) for name, pin in pins.items() if name in logs):
                 return pins
         except TaskpackError:
             pass
-        return resolve(wishes, self._offers(offers, log.replay))
+        return resolve(wishes, self._offers(known, log.replay, logs))
 
     def install(self, pin: Pin) -> Path:
         """The folder in the cache that holds a pin's files, which have been compared, now or when they were put there. Raises IntegrityError."""
         folder = installed_folder(pin.release.content)
         if folder.exists():
             verify(folder, pin.release.content)
-            return folder
-        files = _fetch(pin, self.index)
-        _hold_to(files, pin)
-        extract(files, folder)
+        else:
+            extract(_fetch(pin, self.index), folder)
+        _hold_to((folder / FILE).read_bytes(), pin)
         return folder
 
-    def _offers(self, fixed: dict[str, tuple[Pin]], read: Callable[..., log.Log]) -> Callable[[str], Sequence[Pin]]:
+    def _offers(self, fixed: dict[str, tuple[Pin]], read: Callable[..., log.Log], logs: dict[str, log.Log]) -> Callable[[str], Sequence[Pin]]:
+        """What there is of each name; `logs` keeps what was read for it."""
+
         @functools.cache
         def offers(name: str) -> Sequence[Pin]:
             shipped = shipped_pin(name)
-            found = fixed.get(name) or ((shipped,) if shipped else self._published(name, read))
+            found = fixed.get(name) or ((shipped,) if shipped else self._published(name, read, logs))
             if not found:
                 known = [*Shelf((resources.shipped_packs(),)).names(), *(log.names(self.index.store) if self.index else ())]
                 raise NotFound(f"there is no pack `{name}` in the index, and none that ships", hint=did_you_mean(name, known))
@@ -67,16 +69,11 @@ class Sources:
 
         return offers
 
-    def _published(self, name: str, read: Callable[..., log.Log]) -> Sequence[Pin]:
+    def _published(self, name: str, read: Callable[..., log.Log], logs: dict[str, log.Log]) -> Sequence[Pin]:
         if self.index is None or not is_pack_name(name):
             return ()
-        return [Pin(name, self.index.id, release) for _, release in read(self.index.store, name).releases.values()]
-
-    def _is_confirmed(self, pin: Pin) -> bool:
-        if self.index is None or pin.registry == SHIPPED:
-            return True
-        read = log.read_log(self.index.store, pin.name)
-        return pin.release.version in read.releases and log.is_confirmed(self.index.store, read, pin.release.version)
+        logs[name] = read(self.index.store, name)
+        return [Pin(name, self.index.id, release) for _, release in logs[name].releases.values()]
 
 
 def installed_folder(content: str) -> Path:
@@ -87,12 +84,13 @@ def installed_folder(content: str) -> Path:
 def shipped_pin(name: str) -> Pin | None:
     """The version of a pack that ships; None where none of that name does."""
     files = _shipped_files(name)
-    return Pin(name, SHIPPED, replace(read_header(files), content=content_digest(files))) if files else None
+    toml = next((file.content for file in files if file.path == FILE), None)
+    return Pin(name, SHIPPED, replace(read_header(toml), content=content_digest(files))) if toml else None
 
 
-def read_header(files: Iterable[File]) -> Release:
-    """What a pack that has been checked says of itself in its pack.toml; no digests."""
-    said = tomli.loads(next(file.content for file in files if file.path == FILE).decode())["pack"]
+def read_header(toml: bytes) -> Release:
+    """What a pack says of itself in its pack.toml, which has been checked, or is to be compared; no digests."""
+    said = tomli.loads(toml.decode())["pack"]
     return Release(said["version"], said["kind"], said["summary"], said["license"], "", "", 0, said.get("dependencies", {}))
 
 
@@ -104,20 +102,23 @@ def _shipped_files(name: str) -> tuple[File, ...]:
 
 def _fetch(pin: Pin, index: Index | None) -> tuple[File, ...]:
     if pin.registry == SHIPPED:
-        return _shipped_files(pin.name)
+        files = _shipped_files(pin.name)
+        if content_digest(files) != pin.release.content:
+            raise NotFound(f"{pin} came with another taskpack; what this one ships is another pack", hint="`taskpack add` what needs it again")
+        return files
     if index is None or pin.registry != index.id:
         raise NotFound(f"{pin} is not in the cache, and comes from another index than this one: {pin.registry}", hint="`taskpack add` it from its own index")
     return fetch_files(index.store, pin.release)
 
 
-def _hold_to(files: Sequence[File], pin: Pin) -> None:
-    """Raises IntegrityError where an archive is of another pack, or says another thing of itself, than its event."""
-    try:
-        said = tomli.loads(next(file.content for file in files if file.path == FILE).decode())["pack"]["name"]
-        header = read_header(files)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        said, header = None, None
+def _hold_to(toml: bytes, pin: Pin) -> None:
+    """Raises IntegrityError where an archive is of another pack, or says another thing of itself, than its event. A lock keeps no words to compare."""
     release = pin.release
-    wanted = (pin.name, release.version, release.kind, dict(release.dependencies))
-    if header is None or (said, header.version, header.kind, header.dependencies) != wanted:
+    try:
+        header, name = read_header(toml), tomli.loads(toml.decode())["pack"]["name"]
+        words = (header.summary, header.license) if release.summary else ("", "")
+        said = (name, header.version, header.kind, header.dependencies, *words)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        said = None
+    if said != (pin.name, release.version, release.kind, release.dependencies, release.summary, release.license):
         raise IntegrityError(f"the archive of {pin} is that of another pack than its event says")

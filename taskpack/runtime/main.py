@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OK, FAILED, USAGE, ABSENT, INTEGRITY, BUG, INTERRUPTED = 0, 1, 2, 3, 5, 70, 130
 """Exit codes, as everywhere in taskpack."""
 
+_NO_WALLS = "this machine lends no namespaces that would wall a stranger's code off, so none of it was run; whoever trusts the pack says `--trust`"
+
 
 @dataclass(frozen=True)
 class Harness:
@@ -67,12 +69,14 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
 
 def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:
     try:
-        from . import contract, judge, library, targets  # imports torch
+        from . import contract, isolation, judge, library, targets  # imports torch
     except ModuleNotFoundError as error:
         return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
     plan = json.loads(files.read("plan.json"))
     court = judge.open_court(files, plan, forget=lambda: vars(arguments).clear())
     try:
+        if arguments.walled and court.parent.isolation != isolation.NAMESPACES:
+            return _complain(_NO_WALLS, USAGE)
         options = judge.Options(arguments.candidate, arguments.seed, arguments.quick)
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
     except judge.Unusable as error:
@@ -119,6 +123,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--candidate", type=Path, metavar="DIR", help="folder with the candidate's files (default: the task's own start)")
     parser.add_argument("--seed", metavar="HEX", help="repeat a run: its seed, from the result")
     parser.add_argument("--quick", action="store_true", help="measure briefly")
+    parser.add_argument("--walled", action="store_true", help="run nothing where namespaces cannot wall it off")
     parser.add_argument("--result", type=Path, metavar="FILE", help="write the result as JSON, at once or not at all")
     parser.add_argument("--json", action="store_true", help="print the result as JSON instead of a table")
     parser.add_argument("--events-fd", type=int, metavar="N", help="write events as JSON lines to this descriptor, and print nothing")
