@@ -170,3 +170,32 @@ def test_facts_of_everything_that_ships_are_in_the_vocabulary() -> None:
             words = SUBJECTS[one.about].facts
             assert all(type(value) is types[words[name].type] for name, value in one.facts.items()), (path, one)
     assert not set(CASES) & {name for about in SUBJECTS.values() for name in about.facts}
+
+
+TUNED = "@triton.autotune(configs={}, key=[])\n@triton.jit\ndef f(x, B: tl.constexpr):\n"
+HOSTILE = {
+    "lists that double": "A0 = [triton.Config({})]\n" + "".join(f"A{i} = A{i - 1} + A{i - 1}\n" for i in range(1, 60)) + TUNED.format("A59") + "    pass\n",
+    "tuples that double": "T0 = (1, 2)\n" + "".join(f"T{i} = T{i - 1} + T{i - 1}\n" for i in range(1, 60)),
+    "a comprehension of comprehensions": TUNED.format(
+        "[triton.Config({'B': a * b * c}) for a in range(999) for b in range(999) for c in range(999)]",
+    )
+    + "    pass\n",
+    "numbers that explode": "X = 9 ** 63 ** 63 ** 63\n",
+    "too deep": "x = " + "(" * 150 + "1" + ")" * 150 + "\ny = " + "-" * 3000 + "1\n",
+    "a kernel too long for its configurations": TUNED.format("[triton.Config({'B': b}) for b in range(500)]") + "    x = x + tl.arange(0, B) * 2\n" * 4000,
+    "too large": "x = 1\n" * (1 << 17),
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_strangers_file_does_not_keep_its_reader_busy(text: str) -> None:
+    find_subjects("triton", {"k.py": text})
+
+
+@pytest.mark.timeout(60)
+def test_functions_that_all_call_each_other() -> None:
+    names = [f"f{i}" for i in range(60)]
+    calls = " ".join(f"{name}();" for name in names)
+    text = "".join(f"__device__ void {name}() {{ __shared__ float a[2]; {calls} }}\n" for name in names) + f"__global__ void k() {{ {calls} }}\n"
+    assert facts(text, "kernel", "hip")[0]["shared_bytes"] == 60 * 8

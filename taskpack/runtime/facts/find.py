@@ -20,6 +20,8 @@ class Unreadable:
     reason: str
 
 
+_LONGEST = 256 << 10
+
 PROVIDERS: dict[str, Callable[[str, str], list[Subject]]] = {"triton": triton.subjects, "hip": hip.subjects}
 """Language → what finds the subjects in a file's name and text; raises SyntaxError where the text is none of the language."""
 
@@ -32,6 +34,8 @@ def find_subjects(language: str, files: Mapping[str, str]) -> tuple[list[Subject
     for name, text in files.items() if find else ():
         assert find
         try:
+            if len(text) > _LONGEST:
+                raise ValueError(f"it is longer than {_LONGEST >> 10} Ki characters")
             found += find(name, text)
         except SyntaxError as error:
             unreadable.append(Unreadable(name, error.lineno or 1, error.msg))

@@ -140,30 +140,34 @@ def _kernel(function: _Function, functions: list[_Function], constants: Mapping[
         "uses_float64": any(token.text == "double" for token in (*function.parameters, *function.body)),
         "has_launch_bounds": function.bounds is not None,
         "launch_bounds": bounds,
-        "shared_bytes": _shared(function, functions, constants, frozenset()),
+        "shared_bytes": _shared(function, functions, constants),
     }
     return Subject("kernel", "", function.place.line, function.place.column, known(facts))
 
 
-def _shared(function: _Function, functions: list[_Function], constants: Mapping[str, Any], seen: frozenset[str]) -> int | None:
-    """Bytes of the static shared arrays of a function and of those that it calls; None where one cannot be told."""
-    total = 0
+def _shared(function: _Function, functions: list[_Function], constants: Mapping[str, Any]) -> int | None:
+    """Bytes of the static shared arrays of a kernel and of all functions that it reaches, each once; None where one cannot be told."""
+    by_name: dict[str, list[_Function]] = {}
+    for other in functions:
+        if not other.is_kernel:
+            by_name.setdefault(other.name, []).append(other)
+    reached, waiting, seen = [function], [function], set[str]()
+    while waiting:
+        called = {token.text for token in waiting.pop().body if token.text in by_name} - seen
+        seen |= called
+        found = [other for name in sorted(called) for other in by_name[name]]
+        reached += found
+        waiting += found
+    sizes = [size for each in reached for size in _shared_arrays(each, constants)]
+    return None if None in sizes else sum(size for size in sizes if size)
+
+
+def _shared_arrays(function: _Function, constants: Mapping[str, Any]) -> Iterator[int | None]:
     body = function.body
     for i, token in enumerate(body):
         if token.text == "__shared__" and body[i - 1].text != "extern":
             end = next((j for j in range(i, len(body)) if body[j].text == ";"), len(body))
-            size = _declared(body[i + 1 : end], constants)
-            if size is None:
-                return None
-            total += size
-    called = {token.text for token in body} - seen - {function.name}
-    for other in functions:
-        if not other.is_kernel and other.name in called:
-            size = _shared(other, functions, constants, seen | {function.name})
-            if size is None:
-                return None
-            total += size
-    return total
+            yield _declared(body[i + 1 : end], constants)
 
 
 def _declared(tokens: list[_Token], constants: Mapping[str, Any]) -> int | None:

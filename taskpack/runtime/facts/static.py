@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 _LONGEST = 1024
 _LARGEST = 2**64
@@ -43,7 +45,7 @@ def static(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
         raise NotStatic from None
     if isinstance(value, int) and abs(value) >= _LARGEST:
         raise NotStatic
-    return value
+    return _short(value) if isinstance(value, tuple | list | str | dict) else value
 
 
 def comprehension(generators: list[ast.comprehension], names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -56,6 +58,14 @@ def comprehension(generators: list[ast.comprehension], names: Mapping[str, Any])
         inner = {**names, **bind(first.target, item)}
         if all(static(test, inner) for test in first.ifs):
             yield from comprehension(rest, inner)
+
+
+def bounded(items: Iterable[Item]) -> Iterator[Item]:
+    """The items; raises NotStatic where there are more than anybody writes: a stranger's file must not keep its reader busy."""
+    for number, item in enumerate(items):
+        if number >= _LONGEST:
+            raise NotStatic
+        yield item
 
 
 def bind(target: ast.expr, value: Any) -> dict[str, Any]:
@@ -91,7 +101,7 @@ def _static(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
         case ast.Dict(keys=keys, values=values):
             return {static(key, names): static(value, names) for key, value in zip(keys, values, strict=True)}
         case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
-            return tuple(static(elt, inner) for inner in comprehension(generators, names))
+            return tuple(static(elt, inner) for inner in bounded(comprehension(generators, names)))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and name not in names:
             return _CALLS[name](*[static(arg, names) for arg in args])
         case _:

@@ -47,6 +47,19 @@ class Access:
 
 
 @dataclass
+class Budget:
+    """How much of a stranger's file is looked at: what has been spent is given to no other part of it."""
+
+    left: int = 250_000
+
+    def spend(self) -> None:
+        """Raises ValueError where nothing is left."""
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("there is more in it than is looked at")
+
+
+@dataclass
 class Tiles:
     """What one walk saw."""
 
@@ -60,9 +73,9 @@ class Tiles:
     offsets: list[ast.BinOp] = field(default_factory=list)
 
 
-def walk_kernel(node: ast.FunctionDef, constexprs: Mapping[str, Any], names: Mapping[str, Any], dotted: Callable[[ast.expr], str]) -> Tiles:
-    """Walks the kernel with the constexprs that are known; `names` are the file's constants, `dotted` names what is called."""
-    walk = _Walk(names, dotted)
+def walk_kernel(node: ast.FunctionDef, constexprs: Mapping[str, Any], names: Mapping[str, Any], dotted: Callable[[ast.expr], str], budget: Budget) -> Tiles:
+    """Walks the kernel with the constexprs that are known; `names` are the file's constants, `dotted` names what is called. Raises what `budget` raises."""
+    walk = _Walk(names, dotted, budget)
     for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
         said = dotted(argument.annotation) if argument.annotation else ""
         is_constexpr = said == "tl.constexpr"
@@ -74,10 +87,11 @@ def walk_kernel(node: ast.FunctionDef, constexprs: Mapping[str, Any], names: Map
 class _Walk:
     """Values by name, and what was seen."""
 
-    def __init__(self, constants: Mapping[str, Any], dotted: Callable[[ast.expr], str]) -> None:
+    def __init__(self, constants: Mapping[str, Any], dotted: Callable[[ast.expr], str], budget: Budget) -> None:
         self.names: dict[str, Value] = {name: Value((), value) for name, value in constants.items()}
         self.seen = Tiles()
         self._dotted = dotted
+        self._budget = budget
 
     def block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
@@ -125,6 +139,7 @@ class _Walk:
                 self.names[part.id] = got if part is target else Value()
 
     def _value(self, node: ast.expr) -> Value:
+        self._budget.spend()
         found = self._look(node)
         if found.kind == "plain" and found.shape:
             lengths = [length for length in found.shape if length is not None]

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .static import NotStatic, bind, comprehension, static
+from .static import NotStatic, bind, bounded, comprehension, static
 from .subject import Fact, Subject, known
-from .tiles import Access, Tiles, walk_kernel
+from .tiles import Access, Budget, Tiles, walk_kernel
 
 _MOST_CONFIGURATIONS = 256
 """Of one kernel: beyond it a rule would repeat itself."""
@@ -61,6 +61,7 @@ class _Source:
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
+        self._budget = Budget()
         self._aliases = {"tl": "tl", "triton": "triton", "torch": "torch"} | dict(_imports(tree))
         self._bodies = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
         self._functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -118,7 +119,7 @@ class _Source:
         return any(isinstance(part, ast.Attribute) and self.dotted(part) == "tl.float64" for part in ast.walk(kernel.node))
 
     def _walk(self, kernel: _Kernel, constexprs: Mapping[str, Any]) -> Tiles:
-        return walk_kernel(kernel.node, constexprs, self.constants, self.dotted)
+        return walk_kernel(kernel.node, constexprs, self.constants, self.dotted, self._budget)
 
     # Configurations: what stands in autotune lists, joined with what launches pass.
 
@@ -164,12 +165,13 @@ class _Source:
     def _configs(self, node: ast.expr | None, names: Mapping[str, Any] | None = None) -> list[_Config]:
         """The configurations that an expression lists; one of which nothing is known, where it cannot be told."""
         names = self.constants if names is None else names
+        self._budget.spend()
         match node:
             case ast.List(elts=elts) | ast.Tuple(elts=elts):
                 return [config for each in elts for config in self._configs(each.value if isinstance(each, ast.Starred) else each, names)]
             case ast.ListComp(elt=elt, generators=generators):
                 try:
-                    return [config for inner in comprehension(generators, names) for config in self._configs(elt, inner)]
+                    return [config for inner in bounded(comprehension(generators, names)) for config in self._configs(elt, inner)]
                 except NotStatic:
                     return [_Config(node, {}, is_complete=False)]
             case ast.BinOp(op=ast.Add(), left=left, right=right):
