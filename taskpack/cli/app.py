@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -22,6 +24,7 @@ VERBS = {
     "lint": "taskpack.cli.lint",
     "build": "taskpack.cli.build",
     "run": "taskpack.cli.run",
+    "prompt": "taskpack.cli.prompt",
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",
     "publish": "taskpack.cli.publish",
@@ -79,6 +82,11 @@ class _Verbs(click.Group):
                 return say_error(error)
 
 
+def _give_up_stdout() -> None:
+    """Python flushes it once more at its end, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @contextmanager
 def _closed_pipe() -> Iterator[None]:
     """Exit 141 where whoever read the output has gone."""
@@ -86,8 +94,7 @@ def _closed_pipe() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes stdout once more at its end, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         raise click.exceptions.Exit(Exit.CLOSED_PIPE) from None
 
 
@@ -118,10 +125,32 @@ def root() -> None:
     """
 
 
+class Terminated(BaseException):
+    """The process was asked to end; what it started must end with it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def _terminate(number: int, _: object) -> NoReturn:
+    raise Terminated(number)
+
+
 def main() -> NoReturn:
     """The console script: runs a verb and exits with its code."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _terminate)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the descriptor was closed
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  it lives as long as the process
     try:
         code = root.main(prog_name="taskpack", standalone_mode=False)
+    except Terminated as ended:
+        code = ended.exit_code
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  the boundary, for what happens before a verb is called
         code = say_error(error)
+        if isinstance(error, OSError):
+            _give_up_stdout()
     sys.exit(code)

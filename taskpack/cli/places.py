@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from taskpack import resources
@@ -26,3 +27,15 @@ def made_folder(pack: Path) -> Path:
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8", newline="\n")
     return folder
+
+
+def runs_folder(pack: Path) -> Path:
+    """Where runs of a pack are kept: below `made_folder`; where that cannot be written, in the user's cache."""
+    try:
+        runs = made_folder(pack) / "runs"
+        runs.mkdir(exist_ok=True)
+        if os.access(runs, os.W_OK):
+            return runs
+    except OSError:
+        pass
+    return resources.cache() / "runs"

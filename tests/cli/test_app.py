@@ -146,3 +146,32 @@ def test_no_color_on_a_terminal() -> None:
         os.close(main)
         os.close(terminal)
         assert (b"\x1b[" in said) == coloured
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["--help"], ["check", "ops/softmax"]])
+def test_output_that_cannot_be_written_is_no_bug(words: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run([sys.executable, "-m", "taskpack", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: the output: No space left on device\n"
+
+
+def test_a_closed_output_is_no_bug() -> None:
+    script = f"exec {sys.executable} -m taskpack check ops/softmax >&-"
+    done = subprocess.run(["sh", "-c", script], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_pack_that_is_a_loop_of_links_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pack.toml").symlink_to("pack.toml")
+    done = subprocess.run([sys.executable, "-m", "taskpack", "check", tmp_path], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode in (2, 3)
+    assert done.stderr.startswith("error: ")
+    assert "bug" not in done.stderr
+
+
+def test_an_empty_word_names_no_pack() -> None:
+    done = subprocess.run([sys.executable, "-m", "taskpack", "check", ""], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "empty word" in done.stderr
