@@ -76,8 +76,11 @@ def test_exit_codes(taskpack: Taskpack, project: Path, home: Path) -> None:
 
 
 def test_it_runs_behind_walls_and_the_run_is_kept_here(taskpack: Taskpack, project: Path) -> None:
-    ran = taskpack("run", "demo/cpp-sum", "--target", "cpu", "--quick", "--json", cwd=project)
-    assert json.loads(ran.out)["isolation"] == "namespaces", ran.err
+    (project / "broken").mkdir()
+    (project / "broken" / "kernel.cpp").write_text("nothing\n")
+    ran = taskpack("run", "demo/cpp-sum", "--target", "cpu", "--json", "--candidate", "broken", cwd=project)
+    result = json.loads(ran.out)
+    assert (ran.code, result["isolation"], result["gates"][0]["verdict"]) == (1, "namespaces", "fail"), ran.err
     assert len(list((project / ".taskpack" / "runs").iterdir())) == 1
 
 
