@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from taskpack.compiler.build import emit
 from taskpack.packs.shelf import open_shelf
 from taskpack.resources import shipped_packs
@@ -23,18 +21,23 @@ def test_rules_and_the_facts_that_they_see() -> None:
     assert "clock_hz" not in plan["rules"]["facts"], "no rule looks at it"
 
 
-@pytest.mark.parametrize("task", ["cpp2cpp-matmul", "hip2hip-matmul"])
-def test_what_rules_do_not_apply_to_is_left_as_it_is(task: str) -> None:
-    plan = plan_of(task, "targets/cpu")
+def test_what_rules_do_not_apply_to_is_left_as_it_is() -> None:
+    plan = plan_of("cpp2cpp-matmul", "targets/cpu")
     assert "rules" not in plan
     assert "rules" not in plan["gates"]
+
+
+def test_each_language_has_its_own_rules() -> None:
+    rules = plan_of("torch2hip-matmul", "targets/cpu")["rules"]
+    assert {rule["rule"].partition("/")[0] for rule in rules["rules"]} == {"hip"}
+    assert rules["facts"] == {"max_threads_per_block": 1024, "shared_memory_bytes": 65536}
 
 
 def test_knowledge_does_not_change_what_a_task_is(tmp_path: Path) -> None:
     folder = tmp_path / "local" / "bare"
     folder.mkdir(parents=True)
     text = (shipped_packs() / "targets" / "cpu" / "pack.toml").read_text(encoding="utf-8").replace('"targets/cpu"', '"local/bare"')
-    (folder / "pack.toml").write_text(text.replace('knowledge = ["knowledge/triton"]\n', ""), encoding="utf-8")
+    (folder / "pack.toml").write_text(text.replace('knowledge = ["knowledge/hip", "knowledge/triton"]\n', ""), encoding="utf-8")
     with_rules, without = plan_of("triton2triton-softmax", "targets/cpu"), plan_of("triton2triton-softmax", "local/bare", tmp_path)
     assert with_rules["digests"] == without["digests"]
     assert [case["digest"] for case in with_rules["cases"]] == [case["digest"] for case in without["cases"]]
