@@ -53,5 +53,5 @@ $(VENV)/run: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/dev: $(VENV)/run
 	$(PIP) install -q 'pip>=25.1'
-	$(PIP) install -q -c constraints.txt --group dev
+	$(PIP) install -q -c constraints.txt --group dev -e '.[models]'
 	@touch $@

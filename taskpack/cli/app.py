@@ -24,6 +24,7 @@ VERBS = {
     "lint": "taskpack.cli.lint",
     "build": "taskpack.cli.build",
     "run": "taskpack.cli.run",
+    "swap": "taskpack.cli.swap",
     "prompt": "taskpack.cli.prompt",
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",

@@ -9,7 +9,7 @@ from taskpack.digest import digest_bytes, digest_value
 from taskpack.packs.op import Draw, Input, Op, Output, Tensor
 from taskpack.packs.task import Baseline
 
-from .plan import USUAL_ROUNDINGS, Case, Plan, Tolerance, shortest
+from .plan import USUAL_ROUNDINGS, Case, InModel, Plan, Tolerance, shortest
 from .resolve import File, Resolved
 
 
@@ -99,8 +99,15 @@ def _module(plan: Plan) -> dict[str, object]:
     """The library's class by its fingerprint, and how it is constructed and called; not which versions of the library hold that class."""
     module = plan.module
     assert module is not None, "an op without a reference has a module"
-    said = {"target": module.target, "fingerprint": module.fingerprint, "precision": module.precision}
-    return said | {"constructor": module.constructor, "forward": module.forward, "arguments": plan.program.arguments}
+    said: dict[str, object] = {"target": module.target, "fingerprint": module.fingerprint, "precision": module.precision}
+    said |= {"constructor": module.constructor, "forward": module.forward, "arguments": plan.program.arguments}
+    return said | (_model(plan.model) if plan.model else {})
+
+
+def _model(model: InModel) -> dict[str, object]:
+    """How its state is drawn, what is compared, and which classes of it may be replaced, whatever the tasks about these are called."""
+    rules = [[rule.match, {name: dict(said) for name, said in rule.init.items()}] for rule in model.state]
+    return {"output": model.output, "rules": rules, "replaced": [[swap.module.target, swap.module.fingerprint, swap.modules] for swap in model.swaps]}
 
 
 def describe_side(side: Baseline) -> dict[str, object]:

@@ -21,12 +21,14 @@ from .library import hold_to_library
 from .plan import (
     EXECUTIONS,
     GATES,
+    MODEL_GATES,
     OF_MODULES,
     USUAL_ROUNDINGS,
     Argument,
     CandidateSide,
     Case,
     Device,
+    InModel,
     Limits,
     Literal,
     Module,
@@ -36,12 +38,14 @@ from .plan import (
     Reference,
     Rules,
     Side,
+    StateRule,
+    Swap,
     Timing,
     Tolerance,
     Unseen,
     verify_plan,
 )
-from .resolve import Resolved
+from .resolve import Resolved, swap_folder
 from .translate import translate_op
 
 Pass = Callable[[Plan, Resolved], Plan]
@@ -94,9 +98,28 @@ def translate_expressions(plan: Plan, resolved: Resolved) -> Plan:
 
 def describe_module(plan: Plan, resolved: Resolved) -> Plan:
     """The library's class, which must be installed and be the one that the pack was written for. Raises TargetAbsent, IntegrityError and UsageError."""
-    said, op = resolved.op.module, resolved.op
-    if said is None:
+    return replace(plan, interface="module", module=_module(resolved)) if resolved.op.module else plan
+
+
+def describe_model(plan: Plan, resolved: Resolved) -> Plan:
+    """The rest of a model: its rules, and the tasks that can be swapped into it, each with its own class of the library."""
+    if resolved.model is None:
         return plan
+    said = resolved.model
+    rules = tuple(StateRule(rule.match, {rule.init.kind: rule.init.arguments()}) for rule in said.state)
+    swaps = tuple(_swap(one.modules, task) for one, task in zip(said.replaces, resolved.swaps, strict=True))
+    return replace(plan, family="model", interface="model", model=InModel(said.category, said.output, rules, swaps))
+
+
+def _swap(modules: str, task: Resolved) -> Swap:
+    side = task.candidate
+    folder = swap_folder(task.pack.name)
+    return Swap(task.pack.name, task.pack.version, folder, side.language, side.files, side.entry, modules, _module(task))
+
+
+def _module(resolved: Resolved) -> Module:
+    said, op = resolved.op.module, resolved.op
+    assert said is not None, "the op of a module's task is a module"
     clauses = tuple((operator, str(version)) for operator, version in parse_requirement(said.requires).clauses)
     module = Module(
         said.provider,
@@ -110,7 +133,7 @@ def describe_module(plan: Plan, resolved: Resolved) -> Plan:
         state=tuple(tensor.name for tensor in op.state),
     )
     hold_to_library(module, resolved.op_pack.name)
-    return replace(plan, interface="module", module=module)
+    return module
 
 
 def select_cases(plan: Plan, resolved: Resolved) -> Plan:
@@ -164,6 +187,8 @@ def apply_knowledge(plan: Plan, resolved: Resolved) -> Plan:
 
 def place_gates(plan: Plan, resolved: Resolved) -> Plan:
     """Every gate of the interface, in order; one that cannot say anything here says so when it is reached."""
+    if resolved.model:
+        return replace(plan, gates=MODEL_GATES)
     left_out = {*(() if resolved.op.module else OF_MODULES), *(() if plan.rules else ("rules",))}
     return replace(plan, gates=tuple(gate for gate in GATES if gate not in left_out))
 
@@ -184,6 +209,7 @@ PASSES: tuple[Pass, ...] = (
     choose_start,
     expand_arguments,
     describe_module,
+    describe_model,
     translate_expressions,
     select_cases,
     place_unseen,

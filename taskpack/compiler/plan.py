@@ -12,6 +12,7 @@ FORMAT = 1
 ROLES = ("input", "inout", "output", "scalar", "dim", "flag")
 TENSOR_ROLES = frozenset({"input", "inout", "output"})
 GATES = ("compile", "rules", "interface", "state-dict", "correct", "general", "fast")
+MODEL_GATES = ("compile", "interface", "state-dict", "parity", "stack", "throughput")
 OF_MODULES = frozenset({"interface", "state-dict"})
 """Gates that ask what only a module has."""
 EXECUTIONS = ("native", "emulated", "interpreted")
@@ -101,6 +102,40 @@ class Module:
     forward: Signature
     inputs: tuple[str, ...]
     state: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Swap:
+    """A task whose candidate takes the place of modules in a model."""
+
+    task: str
+    version: str
+    folder: str
+    """Where its files lie in the model's candidate."""
+    language: str
+    files: tuple[str, ...]
+    entry: str
+    modules: str
+    """A pattern of names in the model."""
+    module: Module
+
+
+@dataclass(frozen=True)
+class StateRule:
+    """How a model's parameters whose key goes with a pattern are drawn."""
+
+    match: str
+    init: Mapping[str, Mapping[str, Literal]]
+
+
+@dataclass(frozen=True)
+class InModel:
+    """What only a model has: which of its modules are replaced, how its state is drawn, and what of its answer is compared."""
+
+    category: str
+    output: str
+    state: tuple[StateRule, ...]
+    swaps: tuple[Swap, ...]
 
 
 @dataclass(frozen=True)
@@ -218,6 +253,7 @@ class Plan:
     candidate: CandidateSide
     interface: str = "function"
     module: Module | None = None
+    model: InModel | None = None
     arguments: tuple[Argument, ...] = ()
     names: Names = Names()
     cases: tuple[Case, ...] = ()
@@ -233,8 +269,8 @@ class Plan:
     program: Program = Program()
 
     def to_dict(self) -> dict[str, object]:
-        """The content of `plan.json`: JSON's own types only. `module` and `rules` stand there where there are some."""
-        left_out = {"program", *(name for name in ("module", "rules") if getattr(self, name) is None)}
+        """The content of `plan.json`: JSON's own types only. `module`, `model` and `rules` stand there where there are some."""
+        left_out = {"program"} | {name for name in ("module", "model", "rules") if getattr(self, name) is None}
         return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out}
 
     def tensors(self, *roles: str) -> tuple[Argument, ...]:
@@ -292,12 +328,16 @@ def _contradictions(plan: Plan) -> Iterable[str]:
             yield f"{table.id} draws {sorted(table.draws)}, not {sorted(known)}"
     for name in set(plan.tolerance) - {a.name for a in plan.tensors("inout", "output")}:
         yield f"a tolerance for {name}, which is not an output"
-    if set(plan.gates) - set(GATES):
-        yield f"unknown gates {sorted(set(plan.gates) - set(GATES))}"
+    if strange := sorted(set(plan.gates) - {*GATES, *MODEL_GATES}):
+        yield f"unknown gates {strange}"
 
 
 def _gaps(plan: Plan) -> Iterable[str]:
-    if (plan.interface == "module") != (plan.module is not None) or (plan.module is None) != bool(plan.reference.file):
+    if (
+        (plan.interface == "function") != (plan.module is None)
+        or (plan.interface == "model") != (plan.model is not None)
+        or (plan.module is None) != bool(plan.reference.file)
+    ):
         yield "the interface and the reference do not go together"
     for side in (plan.baseline, plan.candidate):
         if side.execution not in EXECUTIONS:

@@ -10,9 +10,13 @@ from taskpack.errors import UsageError
 from taskpack.packs.header import Words
 from taskpack.packs.knowledge import KnowledgePack
 from taskpack.packs.load import Loaded
+from taskpack.packs.model import Model, ModelPack
 from taskpack.packs.op import Op, OpPack
 from taskpack.packs.target import Target, TargetPack
-from taskpack.packs.task import LIBRARY, Baseline, Task, TaskPack
+from taskpack.packs.task import LIBRARY, Baseline, Candidate, Task, TaskLimits, TaskPack
+
+_LIMITS = TaskLimits.model_construct(call_s=120, memory_mib=64 << 10)
+"""Of a whole model, which may be large, and whose reference computes on the CPU."""
 
 Fetch = Callable[[str, str], Loaded]
 """Name and version requirement → the pack; raises NotFound where there is none that will do."""
@@ -45,12 +49,17 @@ class Resolved:
     baseline_files: Mapping[str, File]
     start_files: Mapping[str, File]
     """The candidate to start from, by the names that a candidate's files have; empty without `start`."""
+
+    model: Model | None = None
+    swaps: tuple[Resolved, ...] = ()
+    """Of a model: the tasks whose candidates replace its modules, in its order."""
     knowledge_packs: tuple[Loaded, ...] = ()
     """Those that the target names."""
 
     def packs(self) -> tuple[Loaded, ...]:
         """Every pack that took part, the task first."""
-        return tuple({loaded.name: loaded for loaded in (self.pack, self.op_pack, self.target_pack, *self.knowledge_packs)}.values())
+        others = [loaded for task in self.swaps for loaded in task.packs()]
+        return tuple({loaded.name: loaded for loaded in (self.pack, self.op_pack, self.target_pack, *self.knowledge_packs, *others)}.values())
 
     def files(self) -> tuple[File, ...]:
         """Every file that took part, besides the packs' own."""
@@ -61,20 +70,21 @@ class Resolved:
         task = _said(self.task)
         task.pop("op", None)
         task["candidate"] = _said(self.candidate) | ({"start": self.task.candidate.start} if self.task.candidate.start else {})
-        return {"format": 1, "pack": _said(self.pack.document.pack), "task": task, "op": _said(self.op), "target": _said(self.target)}
+        subject = {"model": _said(self.model)} if self.model else {"task": task}
+        return {"format": 1, "pack": _said(self.pack.document.pack), **subject, "op": _said(self.op), "target": _said(self.target)}
 
 
 def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
-    """What `loaded`, a task, is made of on `target` (a pack's name); raises UsageError for another kind, and what `fetch` raises."""
+    """What `loaded`, a task or a model, is made of on `target` (a pack's name); raises UsageError for another kind, and what `fetch` raises."""
     document = loaded.document
-    if not isinstance(document, TaskPack):
-        raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`: only tasks are built")
     for name, requirement in document.pack.dependencies.items():
         fetch(name, requirement)
+    if isinstance(document, ModelPack):
+        return _resolve_model(loaded, document, target, fetch)
+    if not isinstance(document, TaskPack):
+        raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`: only tasks and models are built")
     op, op_pack = _find_op(loaded, document, fetch)
-    target_pack = fetch(target, document.pack.dependencies.get(target, "*"))
-    if not isinstance(target_pack.document, TargetPack):
-        raise UsageError(f"`{target}` is of the kind `{target_pack.kind}`, not a target")
+    target_said, target_pack = _find_target(document, target, fetch)
     task = document.task
     candidate = task.candidate.as_side(task.baseline)
     if op.module is not None:
@@ -84,15 +94,39 @@ def resolve_pack(loaded: Loaded, target: str, fetch: Fetch) -> Resolved:
         task,
         op,
         op_pack,
-        target_pack.document.target,
+        target_said,
         target_pack,
         task.baseline if op.module is None else LIBRARY.model_copy(update={"entry": op.module.target}),
         candidate,
         reference_files=_read(op_pack.folder, _reference_paths(op)),
         baseline_files=_read(loaded.folder, {file: file for file in task.baseline.files}),
         start_files=_read(loaded.folder, {file: f"{task.candidate.start}/{file}" for file in candidate.files if task.candidate.start}),
-        knowledge_packs=_find_knowledge(target_pack.document, fetch),
+        knowledge_packs=_find_knowledge(target_pack, fetch),
     )
+
+
+def _resolve_model(loaded: Loaded, document: ModelPack, target: str, fetch: Fetch) -> Resolved:
+    """A model is a task about itself: the library's class is the baseline, and the same class with other modules in it the candidate."""
+    swaps = tuple(resolve_pack(fetch(one.task, document.pack.dependencies[one.task]), target, fetch) for one in document.model.replaces)
+    assert document.op.module, "the op of a model is a module"
+    library = LIBRARY.model_copy(update={"entry": document.op.module.target})
+    files = tuple(f"{swap_folder(swap.pack.name)}/{file}" for swap in swaps for file in swap.candidate.files)
+    task = Task.model_construct(candidate=Candidate.model_construct(files=files), limits=_LIMITS)
+    target_said, target_pack = _find_target(document, target, fetch)
+    candidate = library.model_copy(update={"files": files})
+    return Resolved(loaded, task, document.op, loaded, target_said, target_pack, library, candidate, {}, {}, {}, document.model, swaps)
+
+
+def swap_folder(task: str) -> str:
+    """The folder that holds a task's candidate in a model's candidate."""
+    return task.replace("/", ".")
+
+
+def _find_target(document: TaskPack | ModelPack, target: str, fetch: Fetch) -> tuple[Target, Loaded]:
+    pack = fetch(target, document.pack.dependencies.get(target, "*"))
+    if not isinstance(pack.document, TargetPack):
+        raise UsageError(f"`{target}` is of the kind `{pack.kind}`, not a target")
+    return pack.document.target, pack
 
 
 def _find_op(loaded: Loaded, document: TaskPack, fetch: Fetch) -> tuple[Op, Loaded]:
@@ -106,8 +140,10 @@ def _find_op(loaded: Loaded, document: TaskPack, fetch: Fetch) -> tuple[Op, Load
     return op_pack.document.op, op_pack
 
 
-def _find_knowledge(target: TargetPack, fetch: Fetch) -> tuple[Loaded, ...]:
-    packs = tuple(fetch(name, target.pack.dependencies[name]) for name in target.target.knowledge)
+def _find_knowledge(target: Loaded, fetch: Fetch) -> tuple[Loaded, ...]:
+    document = target.document
+    assert isinstance(document, TargetPack), "it was resolved as one"
+    packs = tuple(fetch(name, document.pack.dependencies[name]) for name in document.target.knowledge)
     for pack in packs:
         if not isinstance(pack.document, KnowledgePack):
             raise UsageError(f"`{pack.name}` is of the kind `{pack.kind}`, and holds no rules")

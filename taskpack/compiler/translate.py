@@ -58,7 +58,9 @@ class _Translator:
         """Of a module's constructor; an object is a dict with the class and its fields."""
         return {name: self._given(value) for name, value in module.arguments.items()}
 
-    def _given(self, value: Value | Built) -> str:
+    def _given(self, value: Value | tuple[Value, ...] | Built) -> str:
+        if isinstance(value, tuple):
+            return f"[{', '.join(self._given(one) for one in value)}]"
         if isinstance(value, Built):
             fields = ", ".join(f'"{name}": {self._given(one)}' for name, one in value.fields.items())
             return f'{{"target": {_literal(value.target)}, "fields": {{{fields}}}}}'

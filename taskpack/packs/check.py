@@ -11,6 +11,7 @@ from .check_task import TASK_AND_OP_CHECKS
 from .findings import Finding
 from .knowledge import KnowledgePack
 from .load import Loaded
+from .model import ModelPack
 from .op import OpPack
 from .shelf import Shelf, VersionRefused
 from .spans import Path
@@ -23,7 +24,7 @@ from .task import TaskPack
 
 def check_pack(loaded: Loaded, shelf: Shelf) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a pack that has been loaded, and what was warned of then, in the order of lines."""
-    checks = (_check_dependencies, _check_task, _check_target, _check_suite, _check_agent)
+    checks = (_check_dependencies, _check_task, _check_model, _check_target, _check_suite, _check_agent)
     found = [finding for check in checks for finding in check(loaded, shelf)]
     return tuple(sorted((*loaded.warnings, *loaded.page.place(found)))) if found else loaded.warnings
 
@@ -52,6 +53,16 @@ def _check_task(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
     subject = TaskSubject(document.task, document.pack, loaded.folder, has_inline_op=False, op=op)
     for check in TASK_AND_OP_CHECKS:
         yield from check(subject)
+
+
+def _check_model(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:
+    """P292: what a model's modules are replaced by are candidates of modules' tasks."""
+    document = loaded.document
+    for index, replace in enumerate(document.model.replaces if isinstance(document, ModelPack) else ()):
+        path = ("model", "replace", index, "task")
+        found = _fetch(shelf, replace.task, document.pack.dependencies[replace.task], path)
+        if not isinstance(found, Finding) and not (isinstance(found.document, TaskPack) and found.document.task.is_module):
+            yield Finding("P292", path, f"`{found.name}` is no task whose interface is a module", "a task of an op with `[op.module]`")
 
 
 def _check_target(loaded: Loaded, shelf: Shelf) -> Iterator[Finding]:

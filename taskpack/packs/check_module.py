@@ -46,7 +46,10 @@ def check_arguments(subject: OpSubject) -> Iterator[Finding]:
     for name, value in module.arguments.items():
         path: Path = (*_PATH, "arguments", name)
         fields = value.fields.items() if isinstance(value, Built) else ()
-        yield from (found for key, one in fields for found in _check_value((*path, "fields", key), one, subject))
+        for key, one in fields:
+            values = enumerate(one) if isinstance(one, tuple) else [(None, one)]
+            for place, item in values:
+                yield from _check_value((*path, "fields", key) if place is None else (*path, "fields", key, place), item, subject)
         if not isinstance(value, Built):
             yield from _check_value(path, value, subject)
     declared = _signature(module, "constructor")

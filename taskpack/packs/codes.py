@@ -122,6 +122,15 @@ CODES: dict[str, Code] = {
     "P092": Code(
         "not to be recognised", "A GPU is recognised by at least one key of `[target.recognise]`; without one, any GPU of that kind will do.", is_warning=True
     ),
+    "P290": Code(
+        "op of a model",
+        "A model is an op whose reference is a library's class, `[op.module]`; its state is drawn by the rules of `[[model.state]]`, not declared key by key.",
+    ),
+    "P291": Code("undeclared dependency of a model", "Every task of `[[model.replace]]` must stand in `[pack.dependencies]`, with the versions that will do."),
+    "P292": Code("task of no module", "What replaces a module is the candidate of a task whose op is a module: its baseline is the class that is replaced."),
+    "P293": Code("state that does not differ", "Rules of a model's state draw `normal` or `uniform` values, so that a parameter which is ignored is missed."),
+    "P294": Code("rule never reached", "The first rule that goes with a key counts; a rule after a more general one does nothing."),
+    "P295": Code("output of a model", "A model's op has one floating output, such as the logits; along its last axis stands what is ranked."),
     "P200": Code("score", "`[suite.score]` names a policy, or gives in `unit` an expression that says what a unit of work is worth."),
     "P201": Code("undeclared dependency of a suite or an agent", "Packs that they name stand in `[pack.dependencies]`, with the versions that will do."),
     "P220": Code("launch", "`[agent] launch` says how an agent is launched; the table of that name says what, and there is no other one."),

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from .agent import Agent, AgentPack
 from .header import PackFile, Words
 from .knowledge import Knowledge, KnowledgePack
+from .model import Model, ModelPack
 from .op import Op, OpPack
 from .suite import Suite, SuitePack
 from .target import Target, TargetPack
 from .task import Task, TaskPack
 
-Document = OpPack | TaskPack | TargetPack | KnowledgePack | SuitePack | AgentPack
+Document = ModelPack | OpPack | TaskPack | TargetPack | KnowledgePack | SuitePack | AgentPack
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ KINDS: dict[str, Kind] = {
             {"task": Task, "op": Op},
             "an op in a language, with the baseline that a candidate must beat and the files that it may write",
         ),
+        Kind("model", ModelPack, {"model": Model, "op": Op}, "a library's model, and which of its modules are replaced by the candidates of which tasks"),
         Kind("target", TargetPack, {"target": Target}, "a device: how to recognise it, its limits and its peak rates"),
         Kind("suite", SuitePack, {"suite": Suite}, "a benchmark: a list of tasks, what a unit of work on them is worth, and what the unseen cases count"),
         Kind("agent", AgentPack, {"agent": Agent}, "how to launch something that writes candidates"),

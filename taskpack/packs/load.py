@@ -18,6 +18,7 @@ from .header import Pack
 from .kinds import KINDS, Document, Kind
 from .knowledge import KnowledgePack
 from .meaning import Parts, check_meaning
+from .model import ModelPack
 from .names import FILE
 from .op import OpPack
 from .salvage import Salvaged, frozen, salvage
@@ -172,6 +173,8 @@ def _header_findings(raw: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _parts(document: Document, folder: Path) -> Parts:
     match document:
+        case ModelPack():
+            return Parts(folder, document.pack, op=document.op, model=document.model, has_op_table=True)
         case OpPack():
             return Parts(folder, document.pack, op=document.op)
         case TaskPack():

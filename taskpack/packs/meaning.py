@@ -8,8 +8,9 @@ from pathlib import Path as FilePath
 
 from .agent import Agent
 from .check_agent import AGENT_CHECKS
-from .check_cases import CASE_CHECKS
+from .check_cases import CASE_CHECKS, check_draws
 from .check_knowledge import KNOWLEDGE_CHECKS
+from .check_model import MODEL_CHECKS
 from .check_module import MODULE_CHECKS
 from .check_op import OP_CHECKS
 from .check_suite import SUITE_CHECKS
@@ -18,8 +19,9 @@ from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
 from .findings import Finding
 from .header import Pack
 from .knowledge import Knowledge
+from .model import Model
 from .op import Op
-from .subject import AgentSubject, KnowledgeSubject, OpSubject, SuiteSubject, TargetSubject, TaskSubject
+from .subject import AgentSubject, KnowledgeSubject, ModelSubject, OpSubject, SuiteSubject, TargetSubject, TaskSubject
 from .suite import Suite
 from .target import Target
 from .task import Task
@@ -37,6 +39,7 @@ class Parts:
     suite: Suite | None = None
     agent: Agent | None = None
     knowledge: Knowledge | None = None
+    model: Model | None = None
     has_op_table: bool = False
     """Whether the file has a table `[op]`, sound or not."""
     lost: frozenset[str] = frozenset()
@@ -48,11 +51,15 @@ def check_meaning(parts: Parts) -> Iterator[Finding]:
     op = OpSubject(parts.op, parts.folder, parts.lost) if parts.op else None
     if op:
         for check in (*OP_CHECKS, *MODULE_CHECKS, *CASE_CHECKS):
-            yield from check(op)
+            if not (parts.model and check is check_draws):  # a model is judged by its workloads
+                yield from check(op)
     if parts.task:
         task = TaskSubject(parts.task, parts.pack, parts.folder, parts.has_op_table, op)
         for task_check in (*TASK_CHECKS, *(TASK_AND_OP_CHECKS if op else ())):
             yield from task_check(task)
+    if parts.model:
+        for model_check in MODEL_CHECKS:
+            yield from model_check(ModelSubject(parts.model, parts.pack, parts.op))
     if parts.target:
         for target_check in TARGET_CHECKS:
             yield from target_check(TargetSubject(parts.target, parts.pack))

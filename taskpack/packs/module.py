@@ -35,13 +35,18 @@ StateKey = Annotated[
 ]
 
 
+Field = Annotated[
+    Annotated[Value, Tag("value")] | Annotated[tuple[Value, ...], Tag("list")], Discriminator(lambda value: "list" if isinstance(value, tuple) else "value")
+]
+
+
 class Built(Words):
     """An argument that is an object, such as a configuration."""
 
     target: ClassPath
     """`package.module:Class` of the library, called with the fields by keyword; its defaults fill in the rest."""
-    fields: Mapping[Identifier, Value]
-    """Field → literal, or expression over dimensions, dtype variables, flags and scalars."""
+    fields: Mapping[Identifier, Field]
+    """Field → literal, or expression over dimensions, dtype variables, flags and scalars, or a list of these."""
 
 
 Given = Annotated[

@@ -11,6 +11,7 @@ from .expressions import Expression, ExpressionError, Type, parse
 from .findings import Finding
 from .header import Pack
 from .knowledge import Knowledge
+from .model import Model
 from .op import Op
 from .spans import Path
 from .suite import Suite
@@ -80,6 +81,15 @@ class KnowledgeSubject:
     """Rules to be checked."""
 
     knowledge: Knowledge
+
+
+@dataclass(frozen=True)
+class ModelSubject:
+    """A model to be checked; `op` where it is sound."""
+
+    model: Model
+    pack: Pack | None
+    op: Op | None
 
 
 def read_expression(path: Path, text: str, names: Mapping[str, Type]) -> Expression | Finding:

@@ -37,13 +37,13 @@ _BLOCKS_A_LOOK = 5
 """Blocks between two looks at the interval; `interval` is calibrated for it."""
 _NARROW = 0.02
 """Half width of the interval, relative, at which measuring ends."""
-_WIDE = 0.15
+WIDE = 0.15
 """Half width beyond which a measurement says nothing of a candidate that may be as fast as the baseline."""
 _WIDE_BUT_CLEAR = 0.4
-"""The same for one whose whole interval lies beyond 1 by more than _WIDE, to either side."""
+"""The same for one whose whole interval lies beyond 1 by more than WIDE, to either side."""
 _DISAGREEMENT = 0.35
 """How far, as a logarithm, the speedup by short passes may lie from that by long ones (caches warm up within a pass)."""
-_NOT_SLOWER = 0.98
+NOT_SLOWER = 0.98
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Timing:
         return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists}
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """The measurement ended early, with this verdict."""
 
     def __init__(self, verdict: str, reason: str) -> None:
@@ -98,10 +98,10 @@ class _Meter:
         for side in self.rng.sample(SIDES, 2):
             seconds[side] = self.pass_of(side, count)
             if not (math.isfinite(seconds[side]) and seconds[side] > 0):
-                raise _Stopped("inconclusive", f"the clock read {seconds[side]} s for a pass of {count} calls of the {side}")
+                raise Stopped("inconclusive", f"the clock read {seconds[side]} s for a pass of {count} calls of the {side}")
             if wrong := self.verify(side, count):
                 verdict = "fail" if side == "candidate" else "inconclusive"
-                raise _Stopped(verdict, f"a timed call's output was wrong: {wrong}" if side == "candidate" else f"the baseline's own output was wrong: {wrong}")
+                raise Stopped(verdict, f"a timed call's output was wrong: {wrong}" if side == "candidate" else f"the baseline's own output was wrong: {wrong}")
         return seconds
 
     def block(self, short: int, long: int) -> None:
@@ -145,7 +145,7 @@ def measure(
         sets = _choose_lengths(meter, budget_s, max_sets)
         _run_blocks(meter, sets, ends, patience_s)
         return _conclude(meter, sets)
-    except _Stopped as stopped:
+    except Stopped as stopped:
         return Timing(stopped.verdict, stopped.reason, samples=_samples(meter), sets=sets)
 
 
@@ -192,10 +192,10 @@ def _conclude(meter: _Meter, sets: tuple[int, int]) -> Timing:
     baseline_us, candidate_us = (statistics.median(side) for side in samples)
     for side, median_us in zip(SIDES, (baseline_us, candidate_us), strict=True):
         if median_us <= 0:
-            raise _Stopped("inconclusive", f"longer passes of the {side} took no longer than short ones: {sets[1]} calls are too few, or were not all made")
+            raise Stopped("inconclusive", f"longer passes of the {side} took no longer than short ones: {sets[1]} calls are too few, or were not all made")
     estimate = ratio_interval(*samples, meter.rng)
     if estimate is None:
-        raise _Stopped("inconclusive", "too many passes were disturbed: longer ones took no longer than short ones")
+        raise Stopped("inconclusive", "too many passes were disturbed: longer ones took no longer than short ones")
     verdict, reason = _judge(estimate, len(samples[0]), _speedup_by_short_passes(meter))
     return Timing(verdict, reason, baseline_us, candidate_us, estimate.ratio, estimate.low, estimate.high, samples, sets)
 
@@ -208,14 +208,14 @@ def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None
             return "inconclusive", f"short passes say {ratio:.2f}x, long ones {words}"
     if blocks < _LEAST_BLOCKS_EVER or estimate.half_width > _useful(estimate):
         return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks"
-    if estimate.high < _NOT_SLOWER:
+    if estimate.high < NOT_SLOWER:
         return "fail", f"{words}, slower than the baseline"
     return "pass", f"{words}, no difference from the baseline" if estimate.low <= 1.0 <= estimate.high else words
 
 
 def _useful(estimate: Estimate) -> float:
     """The half width up to which an interval says something."""
-    return _WIDE_BUT_CLEAR if estimate.low > 1 + _WIDE or estimate.high < 1 - _WIDE else _WIDE
+    return _WIDE_BUT_CLEAR if estimate.low > 1 + WIDE or estimate.high < 1 - WIDE else WIDE
 
 
 def _speedup_by_short_passes(meter: _Meter) -> tuple[float, float] | None:

@@ -9,6 +9,7 @@ from typing import Any
 from .domains import Answered, WorkerFailed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Verdict
 from .fast import fast
+from .model_gates import MODEL_GATES
 from .module_gates import interface, state_dict
 from .question import Case, PackFault
 from .rules_gate import hold_to_rules
@@ -21,7 +22,7 @@ _DECLARED = "declared"
 def compile_candidate(run: Run) -> Verdict:
     """The candidate's files are there, compile, and load."""
     if run.missing_files:
-        return Verdict(FAIL, f"the candidate has no file {', '.join(f'`{name}`' for name in run.missing_files)}")
+        return Verdict(FAIL, f"the candidate {', '.join(run.missing_files)}")
     try:
         run.workers["candidate"] = build(run, "candidate")
     except Answered as error:
@@ -124,9 +125,9 @@ GATES: tuple[tuple[str, Callable[[Run], Verdict]], ...] = (
 def run_gates(run: Run) -> None:
     """All gates in order; after one that did not pass, the others are left out."""
     stopped = ""
-    for name, gate in GATES:
-        if name not in run.question.plan["gates"]:
-            continue
+    known = dict(GATES) | (MODEL_GATES if "model" in run.question.plan else {})
+    for name in run.question.plan["gates"]:
+        gate = known[name]
         run.note("gate-start", gate=name)
         begin = time.monotonic()
         verdict = Verdict(SKIP, f"not reached: {stopped}") if stopped else gate(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -22,16 +23,12 @@ from . import gates, languages, library, probe, targets, zygote
 from .archive import Archive, sha256
 from .domains import Allowance, Answered, Worker, WorkerFailed
 from .evidence import Result
-from .question import Case, Expressions, PackFault, Question
+from .question import Case, Expressions, PackFault, Question, Unusable
 from .run import Run
 
 _FULL_BUDGET_S, _QUICK_BUDGET_S = 4.0, 1.2
 _LARGEST_SOURCE = 16 << 20
 _SIDES = ("baseline", "candidate")
-
-
-class Unusable(Exception):
-    """The call asks for what cannot be done."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,7 @@ class Options:
     candidate: Path | None = None
     seed: str | None = None
     is_quick: bool = False
+    scale: str | None = None
 
 
 @dataclass
@@ -98,12 +96,12 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     plan = court.plan
     candidate, missing = _candidate_files(court, options)
     targets.require(plan["target"], [plan[side]["language"] for side in _SIDES])
-    if "module" in plan:
-        library.require(plan["module"])
+    for module in _modules(plan):
+        library.require(module)
     if plan["target"]["device"] == "cpu":
         torch.set_num_threads(1)  # threads that wait for the judge's next operation would take time from what is measured
     cache = _cache_folder(court.root)
-    question = Question(plan, expressions, court.root / "data")
+    question = _question(court, expressions, options)
     _write_files(question.folder, {name: content for name, content in court.archive.read_below("pack/reference").items() if not name.endswith(".py")})
     for side in _SIDES:
         languages.language(plan[side]["language"]).warm(question.device, question.warp_size, cache, lambda text: note("note", text=text))
@@ -127,17 +125,27 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
         cache=cache,
         timing_rng=random.Random(f"{seed}/timing"),
         timing_budget_s=_QUICK_BUDGET_S if options.is_quick else _FULL_BUDGET_S,
+        is_quick=options.is_quick,
         missing_files=missing,
         sources=candidate,
+        swaps=_given_swaps(plan, candidate),
     )
     gates.run_gates(run)
     header = _header(court, harness_digest, seed, candidate, _is_same(plan, sources))
+    header |= run.facts
     findings = tuple(finding.to_dict() for finding in run.findings) if "rules" in plan["gates"] else None
     return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run), findings)
 
 
+def _question(court: Court, expressions: Expressions, options: Options) -> Question:
+    question = Question(court.plan, expressions, court.root / "data", options.scale)
+    if not question.seen_cases():
+        raise Unusable(f"{court.plan['target']['name']} is asked no case of the scale `{options.scale}`")
+    return question
+
+
 def _candidate_files(court: Court, options: Options) -> tuple[dict[str, bytes], list[str]]:
-    """The files of the candidate that is judged, and the names of those that it lacks."""
+    """The files of the candidate that is judged, and what is wrong with the others, in words that continue "the candidate"."""
     names, start = court.plan["candidate"]["files"], court.plan["candidate"]["start"]
     if options.candidate is None:
         if start is None:
@@ -145,19 +153,42 @@ def _candidate_files(court: Court, options: Options) -> tuple[dict[str, bytes], 
         return {name: court.archive.read(f"pack/{start}/{name}") for name in names}, []
     if not options.candidate.is_dir():
         raise Unusable(f"--candidate: {options.candidate} is not a folder")
-    found = {name: content for name in names if (content := _read_source(options.candidate / name)) is not None}
-    return found, [name for name in names if name not in found]
+    read = {name: _read_source(options.candidate / name) for name in names}
+    found = {name: content for name, content in read.items() if isinstance(content, bytes)}
+    if "model" in court.plan:
+        if not found:
+            raise Unusable(f"nothing is replaced: {options.candidate} holds none of {', '.join(swap['folder'] for swap in court.plan['model']['swaps'])}")
+        names = [name for name in names if (options.candidate / name).parent.is_dir()]
+    return found, [why.format(f"`{name}`") for name, why in read.items() if isinstance(why, str) and name in names]
 
 
-def _read_source(path: Path) -> bytes | None:
-    """A regular file's content; a link might lead to what a candidate must not hold."""
+def _given_swaps(plan: dict[str, Any], candidate: dict[str, bytes]) -> list[dict[str, Any]]:
+    """Of a model: those swaps of which there are files."""
+    return [swap for swap in plan["model"]["swaps"] if any(name.startswith(f"{swap['folder']}/") for name in candidate)] if "model" in plan else []
+
+
+def _read_source(path: Path) -> bytes | str:
+    """A regular file's content, or why there is none; a link might lead to what a candidate must not hold."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        is_source = stat.S_ISREG(os.fstat(descriptor).st_mode) and os.fstat(descriptor).st_size <= _LARGEST_SOURCE
-        return file.read() if is_source else None
+    except FileNotFoundError:
+        return "has no file {}"
+    except OSError as error:
+        return (
+            "has a link in the place of {}, and a candidate's files are its own"
+            if error.errno == errno.ELOOP
+            else f"has a file {{}} that cannot be read: {error.strerror}"
+        )
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            return f"has {'a folder' if stat.S_ISDIR(state.st_mode) else 'no regular file'} in the place of {{}}"
+        if state.st_size > _LARGEST_SOURCE:
+            return f"has a file {{}} of {state.st_size >> 20} MiB, and {_LARGEST_SOURCE >> 20} MiB are the most"
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def _seed(options: Options) -> str:
@@ -173,7 +204,7 @@ def _seed(options: Options) -> str:
 def _cache_folder(root: Path) -> Path:
     """Outlives the run where the home folder can be written."""
     base = os.environ.get("TASKPACK_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "taskpack")
-    cache = Path(base) / "runtime"
+    cache = Path(base).absolute() / "runtime"
     with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
     if not os.access(cache, os.W_OK):
@@ -207,8 +238,7 @@ def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, b
     toolchain = {"python": platform.python_version()}
     for side in _SIDES:
         toolchain |= languages.language(plan[side]["language"]).toolchain(device)
-    if "module" in plan:
-        toolchain[plan["module"]["provider"]] = library.installed_version(plan["module"])
+    toolchain |= {module["provider"]: library.installed_version(module) for module in _modules(plan)}
     digests = {
         "task": plan["digests"]["task"],
         "harness": harness_digest,
@@ -229,6 +259,12 @@ def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, b
         "probe": probe.probe(gpus=device != "cpu"),
         "toolchain": toolchain,
     }
+
+
+def _modules(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The library's classes that the plan names."""
+    swaps = plan["model"]["swaps"] if "model" in plan else []
+    return [*([plan["module"]] if "module" in plan else []), *(swap["module"] for swap in swaps)]
 
 
 def _digest_files(files: dict[str, bytes]) -> str:

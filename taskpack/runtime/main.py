@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import traceback
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import archive
+from . import archive, isolation
 
 if TYPE_CHECKING:
     from .evidence import Result
@@ -54,6 +55,8 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
     except archive.Tampered as error:
         return _complain(str(error), INTEGRITY)
     signal.signal(signal.SIGTERM, _terminate)
+    if arguments.events_fd is not None:
+        isolation.die_with_parent(os.getppid())  # whoever listens has started this, and nobody else wants the result
     try:
         return _judge(harness, files, digest, arguments)
     except KeyboardInterrupt:
@@ -69,7 +72,7 @@ def main(harness: Harness, argv: list[str] | None = None) -> int:
 
 def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: argparse.Namespace) -> int:
     try:
-        from . import contract, isolation, judge, library, targets  # imports torch
+        from . import contract, isolation, judge, library, question, targets  # imports torch
     except ModuleNotFoundError as error:
         return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
     plan = json.loads(files.read("plan.json"))
@@ -77,9 +80,9 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
     try:
         if arguments.walled and court.parent.isolation != isolation.NAMESPACES:
             return _complain(_NO_WALLS, USAGE)
-        options = judge.Options(arguments.candidate, arguments.seed, arguments.quick)
+        options = judge.Options(arguments.candidate, arguments.seed, arguments.quick, arguments.scale)
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
-    except judge.Unusable as error:
+    except question.Unusable as error:
         return _complain(str(error), USAGE)
     except (targets.Absent, contract.Unprepared, library.Missing) as error:
         return _complain(str(error), ABSENT)
@@ -123,6 +126,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--candidate", type=Path, metavar="DIR", help="folder with the candidate's files (default: the task's own start)")
     parser.add_argument("--seed", metavar="HEX", help="repeat a run: its seed, from the result")
     parser.add_argument("--quick", action="store_true", help="measure briefly")
+    parser.add_argument("--scale", choices=("small", "full"), help="ask only cases of this scale")
     parser.add_argument("--walled", action="store_true", help="run nothing where namespaces cannot wall it off")
     parser.add_argument("--result", type=Path, metavar="FILE", help="write the result as JSON, at once or not at all")
     parser.add_argument("--json", action="store_true", help="print the result as JSON instead of a table")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,11 +10,11 @@ import torch
 from . import signature
 from .domains import Answered, WorkerFailed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, Verdict
-from .question import Case, PackFault
+from .question import Case, PackFault, Question
 from .run import Run
 from .trial import Trial
 
-_METHODS = {"constructor": "__init__", "forward": "forward"}
+METHODS = {"constructor": "__init__", "forward": "forward"}
 
 
 def interface(run: Run) -> Verdict:
@@ -21,9 +22,9 @@ def interface(run: Run) -> Verdict:
     candidate = run.workers["candidate"]
     try:
         found = candidate.ask("signatures", run.question.call_s)
-        for key, method in _METHODS.items():
-            wanted = _parameters(run.question.plan["module"][key])
-            if why := signature.difference(wanted, _parameters(found[key])):
+        for key, method in METHODS.items():
+            wanted = parameters(run.question.plan["module"][key])
+            if why := signature.difference(wanted, parameters(found[key])):
                 return Verdict(FAIL, f"`{method}` {why}: the library's is {signature.show(wanted)}")
         candidate.ask("state", run.question.call_s, module=_first_module(run))
     except (Answered, WorkerFailed) as error:
@@ -40,9 +41,9 @@ def state_dict(run: Run) -> Verdict:
     try:
         wanted = _state_of_library(run)
         found = run.workers["candidate"].ask("state", run.question.call_s, module=_first_module(run))
-        if why := _difference(wanted, found):
+        if why := difference(wanted, found):
             return Verdict(FAIL, why)
-        return _use_of_state(run, case)
+        return use_of_state(run, run.question, case, run.question.plan["module"]["state"])
     except PackFault as error:
         return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
     except (Answered, WorkerFailed) as error:
@@ -50,14 +51,14 @@ def state_dict(run: Run) -> Verdict:
         return Verdict(FAIL, f"the candidate {error.reason}")
 
 
-def _use_of_state(run: Run, case: Case) -> Verdict:
+def use_of_state(run: Run, question: Question, case: Case, keys: Sequence[str]) -> Verdict:
     """Changes one tensor of the state at a time: where the reference's answer changes, the candidate's must not stay what it was."""
-    with Trial(run.question, case, 1, run.reference(), {"candidate": run.workers["candidate"]}) as trial:
+    with Trial(question, case, 1, run.reference(), {"candidate": run.workers["candidate"]}) as trial:
         trial.bind_reference()
         trial.bind("candidate")
         trial.fill(run.rng)
         before = _answer(run, trial)
-        for name in run.question.plan["module"]["state"]:
+        for name in keys:
             trial.change(name, run.rng)
             after = _answer(run, trial)
             if not _same(before[0], after[0]) and _same(before[1], after[1]):
@@ -100,7 +101,7 @@ def _state_of_library(run: Run) -> dict[str, Any]:
     return state
 
 
-def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
+def difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
     for key in wanted:
         if key not in found:
             return f"the module's state has no `{key}`"
@@ -111,5 +112,5 @@ def _difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
     return f"the module's state has `{more[0]}`, which the library's has not" if more else ""
 
 
-def _parameters(entries: list[list[Any]]) -> signature.Signature:
+def parameters(entries: list[list[Any]]) -> signature.Signature:
     return tuple((str(name), str(kind), None if default is None else str(default)) for name, kind, default in entries)

@@ -7,6 +7,7 @@ converted must be so in `forward`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -20,26 +21,41 @@ from .protocol import Refused
 Construct = Callable[..., object]
 
 
-def bind(construct: Construct, declared: Mapping[str, Any], known: Mapping[str, Any], device: str) -> Call:
-    """A module on `device` whose parameters and buffers are tensors of `known`, bound to its inputs, which go by keyword."""
+def make(construct: Construct, declared: Mapping[str, Any], known: Mapping[str, Any], device: str) -> torch.nn.Module:
+    """A module on `device` whose parameters and buffers are tensors of `known`."""
     torch.set_grad_enabled(False)
     if device == "cpu":
         torch.set_num_threads(1)  # modules are compared, not how two pools of threads get along with whatever else the machine does
-    module = _make(construct, declared).to(device)
+    module = fresh(construct, declared).to(device)
     _load(module, {name: known[name] for name in declared["state"]})
-    return partial(module, **{name: known[name] for name in declared["inputs"]})
+    return module
+
+
+def bind(module: torch.nn.Module, declared: Mapping[str, Any], known: Mapping[str, Any]) -> Call:
+    """The module bound to its inputs, which go by keyword; of a model's answer the declared attribute is taken."""
+    inputs = {name: known[name] for name in declared["inputs"]}
+    return partial(_answer, module, inputs, declared["output"]) if declared["output"] else partial(module, **inputs)
+
+
+def _answer(module: torch.nn.Module, inputs: Mapping[str, Any], output: str) -> object:
+    return getattr(module(**inputs), output)
 
 
 def as_reference(construct: Construct) -> Callable[..., Any]:
     """The class as a function of what is known by name, computing in its declared precision."""
 
+    made: dict[str, torch.nn.Module] = {}
+
     def reference(**known: Any) -> Any:
         declared = known["module"]
         dtype = getattr(torch, declared["precision"])
         given = {name: _at_most(known[name], dtype) for name in (*declared["inputs"], *declared["state"])}
-        module = _make(construct, declared).to(dtype)
-        _load(module, {name: given[name] for name in declared["state"]})
-        return module(**{name: given[name] for name in declared["inputs"]})
+        key = json.dumps(declared["arguments"], sort_keys=True)
+        if key not in made:
+            made.clear()
+            made[key] = fresh(construct, declared).to(dtype)
+        _load(made[key], {name: given[name] for name in declared["state"]})
+        return bind(made[key], declared, given)()
 
     return reference
 
@@ -59,11 +75,12 @@ def signatures(construct: Construct) -> dict[str, signature.Signature]:
 
 def state(construct: Construct, declared: Mapping[str, Any]) -> dict[str, Any]:
     """Key of a fresh module's state → [shape, dtype]; testimony, too."""
-    module = _make(construct, declared)
+    module = fresh(construct, declared)
     return {key: [list(tensor.shape), str(tensor.dtype).removeprefix("torch.")] for key, tensor in module.state_dict().items()}
 
 
-def _make(construct: Construct, declared: Mapping[str, Any]) -> torch.nn.Module:
+def fresh(construct: Construct, declared: Mapping[str, Any]) -> torch.nn.Module:
+    """A module as its class initialises it; raises Refused for a class that is not called as the library's is."""
     arguments = _arguments(declared)
     try:
         made = construct(**arguments)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any, Protocol, cast
 
 import torch
 
@@ -41,6 +43,10 @@ class Expressions(Protocol):
     def arguments(self) -> Callable[..., dict[str, Any]]: ...
 
 
+class Unusable(Exception):
+    """The call asks for what cannot be done."""
+
+
 class PackFault(Exception):
     """The pack itself does not hold: its reference raises, its invariant breaks, its declaration cannot be met. Not the candidate's failure."""
 
@@ -70,6 +76,8 @@ class Question:
     plan: dict[str, Any]
     expressions: Expressions
     folder: Path
+    scale: str | None = None
+    """Where only cases of one scale are asked."""
 
     @property
     def device(self) -> str:
@@ -134,7 +142,7 @@ class Question:
         return drawn
 
     def _is_asked(self, scale: str) -> bool:
-        return self.device != "cpu" or scale == "small"
+        return (self.device != "cpu" or scale == "small") and self.scale in (None, scale)
 
     def shapes(self, case: Case) -> Shapes:
         return {name: tuple(int(size) for size in shape) for name, shape in self.expressions.shapes(**case.values).items()}
@@ -153,11 +161,40 @@ class Question:
         if declared is None:
             return None
         arguments = self.expressions.arguments(**case.values)
-        return {"arguments": arguments, "inputs": declared["inputs"], "state": declared["state"], "precision": declared["precision"]}
+        model = self.plan.get("model")
+        said = {"inputs": declared["inputs"], "state": declared["state"], "precision": declared["precision"]}
+        return {"arguments": arguments, **said, "output": model["output"] if model else None, "is_model": model is not None}
 
-    def make_sets(self, case: Case, shapes: Shapes, rng: random.Random, distribution: str, count: int, generate: Generate) -> dict[str, torch.Tensor]:
-        """`count` sets of inputs and in-outs as tensors of shape [count, …] on the CPU, the same for the same state of `rng`; raises PackFault."""
-        inits = self.expressions.inits(**case.values)
+    def with_state(self, state: Mapping[str, Any], case: Case) -> Question:
+        """The question with a model's `state` (key → [shape, dtype]) among its inputs, drawn once by the plan's rules; raises PackFault without one."""
+        (output,) = self.tensors("output")
+        floating = output["dtype"]
+        added, inits = [], {}
+        for name, (_, dtype) in state.items():
+            rule = next((rule for rule in self.plan["model"]["state"] if fnmatchcase(name, rule["match"])), None)
+            if rule is None or not getattr(torch, dtype).is_floating_point:
+                raise PackFault(f"{case.words}: no rule of the pack's draws `{name}` ({dtype})")
+            inits[name] = rule["init"]
+            added.append({"name": name, "role": "input", "dtype": floating, "edges": [], "count": None, "compare": "close", "shared": True})
+        plan = {**self.plan, "arguments": [*self.plan["arguments"], *added], "module": {**self.plan["module"], "state": list(state)}}
+        base, shapes = self.expressions, {name: tuple(shape) for name, (shape, _) in state.items()}
+        widened = SimpleNamespace(
+            shapes=lambda **values: {**base.shapes(**values), **shapes},
+            inits=lambda **values: {**base.inits(**values), **inits},
+            constraints=base.constraints,
+            invariants=base.invariants,
+            reductions=base.reductions,
+            cost=base.cost,
+            derived=base.derived,
+            arguments=base.arguments,
+        )
+        return replace(self, plan=plan, expressions=cast(Expressions, widened))
+
+    def make_sets(
+        self, case: Case, shapes: Shapes, rng: random.Random, distribution: str, count: int, generate: Generate, names: Collection[str]
+    ) -> dict[str, torch.Tensor]:
+        """`count` sets of the named inputs and in-outs as tensors of shape [count, …] on the CPU, the same for the same state of `rng`; raises PackFault."""
+        inits = {name: init for name, init in self.expressions.inits(**case.values).items() if name in names}
         if count > 1 and all(_ELEMENTWISE.issuperset(init) for init in inits.values()):
             stacked = {name: (count, *shape) for name, shape in shapes.items()}
             return self._make_inputs(case, stacked, inits, rng.getrandbits(62), distribution, generate)
@@ -171,12 +208,13 @@ class Question:
         def derived(name: str, known: dict[str, Any]) -> Any:
             return self.expressions.derived(name, known, **case.values)
 
-        arguments = self.plan["arguments"]
+        arguments = [a for a in self.plan["arguments"] if a["name"] in inits]
         try:
             made = inputs.make_inputs(arguments, shapes, inits, case.dtypes, case.values, seed, distribution, derived, folder=self.folder, given=given)
         except ValueError as error:
             raise PackFault(f"{case.words}: {error}") from error
-        for text, holds in self.expressions.invariants(made, **case.values):
+        every = {a["name"] for a in self.tensors("input", "inout") if not a.get("shared")}
+        for text, holds in self.expressions.invariants(made, **case.values) if every <= set(made) else ():
             if not holds:
                 raise PackFault(f"the invariant `{text}` does not hold for {case.words}")
         return made

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .domains import Worker
 from .evidence import CaseResult, GateResult, TimingResult
@@ -32,9 +33,17 @@ class Run:
     timing_rng: random.Random
     timing_budget_s: float
     """For each scored case."""
+    is_quick: bool = False
+    """Only what the verdict needs is measured."""
     missing_files: Sequence[str] = ()
     sources: Mapping[str, bytes] = field(default_factory=dict)
     """The candidate's files."""
+    swaps: Sequence[Mapping[str, Any]] = ()
+    """Of a model: the plan's swaps whose candidates were given."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What gates observed besides cases and timings, for the evidence."""
+    floors: dict[str, float] = field(default_factory=dict)
+    """Of a model: case → the noise floor of its logits."""
     workers: dict[str, Worker] = field(default_factory=dict)
     unseen: list[Case] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -55,7 +64,8 @@ def build(run: Run, side: str) -> Worker:
     worker = run.open_side(side)
     run.workers[side] = worker
     limits, entry = run.question.plan["limits"], run.question.side(side)
+    swaps = run.swaps if side == "candidate" else ()
     fields = {key: entry[key] for key in ("language", "files", "entry", "style")}
-    worker.ask("build", limits["compile_s"], device=run.question.device, warp_size=run.question.warp_size, cache=str(run.cache), **fields)
+    worker.ask("build", limits["compile_s"], device=run.question.device, warp_size=run.question.warp_size, cache=str(run.cache), swaps=swaps, **fields)
     worker.ask("load", limits["call_s"])
     return worker

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -42,6 +43,10 @@ class Trial:
         self._kept: dict[str, torch.Tensor] = {}
         self._expected_sets = 0
         self._touched = dict.fromkeys(sides, 0)
+        self._shared = [a["name"] for a in question.tensors("input") if a.get("shared")]
+        self._stale = {side: set(self._shared) for side in sides}
+        self._has_shared = False
+        self._has_bound: set[str] = set()
         self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
         self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
         self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
@@ -69,6 +74,12 @@ class Trial:
         content: dict[str, Any] = {"dtypes": self.case.dtypes, "arguments": arguments, "returns": returns}
         content |= {"values": self.question.values(self.case), "module": self.question.module(self.case)}
         self._bind(self._sides[side], shared, content)
+        self._has_bound.add(side)
+
+    def bind_once(self, side: str) -> None:
+        """`bind`, where that has not been done."""
+        if side not in self._has_bound:
+            self.bind(side)
 
     def bind_reference(self) -> None:
         shared = [(name, "input", arena) for name, arena in self._inputs.items()]
@@ -83,23 +94,37 @@ class Trial:
         worker.ask("bind", self.question.call_s, descriptors, binding=self.binding, sets=self.sets, tensors=tensors, **content)
 
     def fill(self, rng: random.Random, distribution: str = "declared", count: int = 1) -> None:
-        """Puts fresh contents into the first `count` sets, the same for every side."""
-        self._kept = self.question.make_sets(self.case, self.shapes, rng, distribution, count, self._generate)
+        """Puts fresh contents into the first `count` sets, the same for every side; what all sets share is filled once."""
+        if self._shared and not self._has_shared:
+            for name, tensors in self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate, self._shared).items():
+                self._inputs[name].stack(1).copy_(tensors)
+            self._has_shared = True
+        changing = [name for name in self._inputs if name not in self._shared]
+        self._kept = self.question.make_sets(self.case, self.shapes, rng, distribution, count, self._generate, changing)
         for name, tensors in self._kept.items():
             self._inputs[name].stack(count).copy_(tensors)
         self._expected_sets = 0
 
     def change(self, name: str, rng: random.Random) -> None:
         """Puts fresh contents into one tensor of the first set, and leaves the others as they are."""
-        fresh = self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate)[name]
-        self._kept[name] = fresh
+        fresh = self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate, [name])[name]
         self._inputs[name].stack(1).copy_(fresh)
         self._expected_sets = 0
+        if name not in self._shared:
+            self._kept[name] = fresh
+        for stale in self._stale.values():
+            stale.add(name)
 
     def answers(self, side: str | None) -> list[torch.Tensor]:
         """Copies of the outputs of the first set: a side's, or the reference's."""
         arenas = self._expected if side is None else self._outputs[side]
         return [arena.tensor(0).clone() for _, arena in self._ordered(arenas)]
+
+    def distance(self, count: int) -> float:
+        """The largest relative L2 distance, over the first `count` sets, of the only output between the two sides; infinite where one is not finite."""
+        one, other = (next(iter(self._outputs[side].values())).stack(count).flatten(1).to(torch.float64) for side in self._sides)
+        found = float(((one - other).norm(dim=1) / other.norm(dim=1).clamp_min(1e-300)).max())
+        return found if math.isfinite(found) else math.inf
 
     def poison(self, side: str, pattern: int, count: int = 1) -> None:
         """Makes a side's outputs unlike anything right, and gives it the initial contents of what it changes in place."""
@@ -108,7 +133,9 @@ class Trial:
             if name in self._inputs:
                 arena.stack(count).copy_(self._kept[name][:count])
         if self.question.device != "cpu":
-            self._sides[side].ask("fill", self.question.call_s, binding=self.binding, count=count)
+            kept = [name for name in self._shared if name not in self._stale[side]]
+            self._sides[side].ask("fill", self.question.call_s, binding=self.binding, count=count, skip=kept)
+            self._stale[side].clear()
 
     def touch(self, side: str, count: int) -> None:
         """Takes the cost of first touching the memory out of the next calls."""
@@ -188,7 +215,7 @@ class Trial:
         dtype = self._dtype(argument)
         if wide:
             dtype = "float64" if getattr(torch, dtype).is_floating_point else "int64"
-        return lay_out(tuple(self.shapes[argument["name"]]), dtype, self.sets)
+        return lay_out(tuple(self.shapes[argument["name"]]), dtype, 1 if argument.get("shared") else self.sets)
 
     def _bound(self, name: str, dtype: str) -> tolerance.Bound:
         declared = self.question.plan["tolerance"].get(name, {})

@@ -12,12 +12,13 @@ import socket
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from . import library, modules, protocol
+from . import library, modules, protocol, swaps
 from .contract import Argument, Bind, Call, CompileFailed, EntryMissing, Source
 from .languages import language
 from .languages import torch as torch_language
@@ -74,10 +75,12 @@ class _Shared:
     copies: list[torch.Tensor] = field(default_factory=list)
 
     def tensor(self, index: int) -> torch.Tensor:
+        """What all sets share has one."""
+        index = min(index, self.mapping.layout.sets - 1)
         return self.mapping.tensor(index) if self.device == "cpu" else self.copies[index]
 
     def upload(self, sets: int) -> None:
-        for index in range(sets):
+        for index in range(min(sets, self.mapping.layout.sets)):
             self.copies[index].copy_(self.mapping.tensor(index))
 
     def download(self, sets: int) -> None:
@@ -107,13 +110,22 @@ class _Implementation:
         self._bindings: dict[int, _Binding] = {}
 
     def do_build(self, request: dict[str, Any], _: list[int]) -> None:
-        self._language = language(request["language"])
         self._device = request["device"]
+        self._language = language(request["language"])
+        self._parts = [_Part(self.folder, self._device, swap) for swap in request["swaps"]]
+        for part in self._parts:
+            part.build(request, self.scratch)
         self._source = Source(self.folder, tuple(request["files"]), request["entry"], request["style"])
         self._product = self._language.build(self._source, self._device, request["warp_size"], Path(request["cache"]), self.scratch)
 
     def do_load(self, _: dict[str, Any], __: list[int]) -> None:
         self._find = self._language.load(self._source, self._product, self._device)
+        self._swaps = [part.load() for part in self._parts]
+
+    def _construct(self) -> modules.Construct:
+        """The class, or the model with the candidates' modules in it."""
+        construct = self._find({}, ())([])
+        return swaps.swapped(construct, self._swaps) if self._swaps else construct
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
         """Prepares a call for each set of a case."""
@@ -121,7 +133,8 @@ class _Implementation:
         arguments = tuple(Argument(**entry) for entry in request["arguments"])
         try:
             bind = self._find(request["dtypes"], arguments)
-            self._bindings[request["binding"]] = _Binding(shared, self._device, self._calls(bind, arguments, shared, request))
+            calls = self._calls(bind, arguments, shared, request)
+            self._bindings[request["binding"]] = _Binding(shared, calls, request)
         except BaseException:
             for one in shared.values():
                 one.mapping.close()
@@ -129,12 +142,12 @@ class _Implementation:
 
     def _calls(self, bind: Bind, arguments: tuple[Argument, ...], shared: dict[str, _Shared], request: dict[str, Any]) -> list[Call]:
         calls: list[Call] = []
+        declared = request["module"]
         for index in range(request["sets"]):
             known = {**request["values"], **{name: one.tensor(index) for name, one in shared.items()}, "stream": _stream(self._device)}
-            if request["module"]:
-                call = modules.bind(bind([]), request["module"], known, _torch_device(self._device))
-            else:
-                call = bind([known[argument.name] for argument in arguments])
+            if declared and (index == 0 or not declared["is_model"]):
+                self._module = modules.make(self._construct(), declared, known, _torch_device(self._device))
+            call = modules.bind(self._module, declared, known) if declared else bind([known[argument.name] for argument in arguments])
             if self._source.style == "functional":
                 outputs = [(name, known[name]) for name in request["returns"]]
                 call = _store(call, outputs)
@@ -142,23 +155,40 @@ class _Implementation:
         return calls
 
     def do_signatures(self, _: dict[str, Any], __: list[int]) -> dict[str, Any]:
-        """How the class can be called."""
+        """How the class can be called; in a model each task's, by its name."""
+        if self._swaps:
+            return {swap.task: modules.signatures(swap.construct) for swap in self._swaps}
         return modules.signatures(self._find({}, ())([]))
 
     def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """What a fresh module holds."""
-        return modules.state(self._find({}, ())([]), request["module"])
+        return modules.state(self._construct(), request["module"])
+
+    def do_explain(self, request: dict[str, Any], _: list[int]) -> tuple[int, str]:
+        """How often torch.compile breaks the last model that was bound, and why first."""
+        binding = self._bindings[request["binding"]]
+        return swaps.graph_breaks(self._module, {name: binding.shared[name].tensor(0) for name in binding.request["module"]["inputs"]})
+
+    def do_compile(self, request: dict[str, Any], _: list[int]) -> None:
+        """Has torch compile the last model that was bound, and calls it once."""
+        self._module.compile(dynamic=False)
+        self._bindings[request["binding"]].calls[0]()
+
+    def do_profile(self, request: dict[str, Any], _: list[int]) -> tuple[float, float]:
+        """Seconds of a call, and of what it spends in the named modules."""
+        call = self._bindings[request["binding"]].calls[0]
+        return swaps.time_inside(call, self._module, request["names"], partial(_synchronize, self._device))
 
     def do_fill(self, request: dict[str, Any], _: list[int]) -> None:
         """On a device: brings the judge's memory there."""
-        for one in self._bindings[request["binding"]].shared.values():
-            if self._device != "cpu":
+        for name, one in self._bindings[request["binding"]].shared.items():
+            if self._device != "cpu" and name not in request["skip"]:
                 one.upload(request["count"])
         _synchronize(self._device)
 
     def do_touch(self, request: dict[str, Any], _: list[int]) -> None:
         for one in self._bindings[request["binding"]].shared.values():
-            one.mapping.touch(request["count"])
+            one.mapping.touch(min(request["count"], one.mapping.layout.sets))
 
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """One call on each of the first `count` sets; nothing else happens between the request and the answer."""
@@ -188,8 +218,27 @@ class _Implementation:
 @dataclass
 class _Binding:
     shared: dict[str, _Shared]
-    device: str
     calls: list[Call]
+    request: dict[str, Any]
+
+
+@dataclass
+class _Part:
+    """One task's candidate among those of a model."""
+
+    folder: Path
+    device: str
+    said: dict[str, Any]
+
+    def build(self, request: dict[str, Any], scratch: Path) -> None:
+        language(self.said["language"]).build(self._source(), self.device, request["warp_size"], Path(request["cache"]), scratch)
+
+    def load(self) -> swaps.Swap:
+        find = language(self.said["language"]).load(self._source(), None, self.device)
+        return swaps.Swap(self.said["task"], self.said["module"]["target"], self.said["modules"], find({}, ())([]))
+
+    def _source(self) -> Source:
+        return Source(self.folder / self.said["folder"], tuple(self.said["files"]), self.said["entry"], "functional")
 
 
 def _store(call: Call, outputs: list[tuple[str, torch.Tensor]]) -> Call:
@@ -243,6 +292,12 @@ class _Reference:
     def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """What a fresh module of the library's class holds."""
         return modules.state(self._class, request["module"])
+
+    def do_places(self, request: dict[str, Any], _: list[int]) -> dict[str, list[str]]:
+        """The modules of the library's model that each task replaces."""
+        wanted = [swaps.Swap(one["task"], one["module"]["target"], one["modules"], self._class) for one in request["swaps"]]
+        found = swaps.places(modules.fresh(self._class, request["module"]), wanted)
+        return {swap.task: [name for name, one in found if one is swap] for swap in wanted}
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
         known = request["values"]

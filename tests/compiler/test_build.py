@@ -190,7 +190,7 @@ def test_mistakes_come_all_at_once_and_leave_the_old_harness(packs: Path) -> Non
 
 
 def test_only_tasks_are_built(packs: Path) -> None:
-    with pytest.raises(UsageError, match="of the kind `op`: only tasks are built"):
+    with pytest.raises(UsageError, match="of the kind `op`: only tasks and models are built"):
         build_pack(packs / OP, "targets/cpu", shelf(packs))
     assert not (packs / OP / ".taskpack").exists()
 

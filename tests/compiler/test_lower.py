@@ -95,7 +95,7 @@ def test_limits_are_said_or_the_houses() -> None:
 
 
 def test_only_tasks_and_targets() -> None:
-    with pytest.raises(UsageError, match="of the kind `op`: only tasks are built"):
+    with pytest.raises(UsageError, match="of the kind `op`: only tasks and models are built"):
         resolve(task=OP)
     with pytest.raises(UsageError, match="of the kind `op`, not a target"):
         resolve(target=OP)

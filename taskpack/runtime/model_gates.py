@@ -1,0 +1,322 @@
+"""The gates of a model in which candidates stand for some modules: interface, state-dict, parity, stack, throughput.
+
+*parity* compares with the library's model in the reference's precision. The noise floor is measured, not declared: it is what the library's own model, in the
+case's dtype and on the same contents, differs from that reference. Contents are drawn several times; a divergence is the relative L2 distance of the
+outputs, and top-1 the share of positions (all but the last axis) whose greatest output is the reference's: no position sees what another one chose.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from . import clock, module_gates, signature
+from .domains import Answered, WorkerFailed
+from .evidence import FAIL, INCONCLUSIVE, PASS, CaseResult, TimingResult, Verdict
+from .question import Case, PackFault, Question, Unusable
+from .run import Run, build
+from .tolerance import EPS
+from .trial import Trial
+
+SILENT_DRIFT, GRAPH_BREAK, SLOWER_IN_SITU = "silent-drift", "graph-break", "slower-in-situ"
+"""What the gates *parity*, *stack* and *throughput* say of a candidate that they stop."""
+
+_DRAWS = 3
+_FLOORS = 2.0
+"""A divergence of so many noise floors is drift: rounding otherwise, as a fused module does, moves it by less than half."""
+_TIMED_FLOORS = 4.0
+"""The same between candidate and library in timed calls, each of which is a floor from the reference."""
+_SETS = 8
+_INPUT_BYTES = 256 << 20
+
+
+def interface(run: Run) -> Verdict:
+    """Each candidate's class is called as the library's is, and stands for at least one module."""
+    case = run.question.seen_cases()[0]
+    candidate = run.workers["candidate"]
+    try:
+        found = candidate.ask("signatures", run.question.call_s)
+        for swap in run.swaps:
+            for key, method in module_gates.METHODS.items():
+                wanted = module_gates.parameters(swap["module"][key])
+                if why := signature.difference(wanted, module_gates.parameters(found[swap["task"]][key])):
+                    return Verdict(FAIL, f"{swap['task']}: `{method}` {why}: the library's is {signature.show(wanted)}")
+        places = _places(run, case)
+        candidate.ask("state", run.question.call_s, module=run.question.module(case))
+    except (Answered, WorkerFailed) as error:
+        run.log = run.log or getattr(error, "log", "")
+        return Verdict(FAIL, f"the candidate {error.reason}")
+    except PackFault as error:
+        return _unjudged(error)
+    return Verdict(PASS, ", ".join(f"{len(names)} of {task}" for task, names in places.items()))
+
+
+def state_dict(run: Run) -> Verdict:
+    """The model holds the library's state, and each task's first module uses all of its own."""
+    case = run.question.seen_cases()[0]
+    try:
+        wanted = _library_state(run, case)
+        found = run.workers["candidate"].ask("state", run.question.call_s, module=run.question.module(case))
+        if why := module_gates.difference(wanted, found):
+            return Verdict(FAIL, why)
+        first = [names[0] for names in _places(run, case).values()]
+        keys = [key for key in wanted if any(key.startswith(f"{name}.") for name in first)]
+        return module_gates.use_of_state(run, _with_state(run, case), case, keys)
+    except (Answered, WorkerFailed) as error:
+        run.log = run.log or getattr(error, "log", "")
+        return Verdict(FAIL, f"the candidate {error.reason}")
+    except PackFault as error:
+        return _unjudged(error)
+
+
+def parity(run: Run) -> Verdict:
+    """Every workload, on several draws: the candidate's divergence from the reference against the library's own."""
+    failures = []
+    try:
+        run.workers["baseline"] = build(run, "baseline")
+        for case in run.question.seen_cases():
+            failures += _check_parity(run, case)
+    except (Answered, WorkerFailed) as error:
+        return _unjudged(PackFault(f"the library's model {error.reason}"))
+    except PackFault as error:
+        return _unjudged(error)
+    return Verdict(FAIL, f"{SILENT_DRIFT}: {failures[0]}") if failures else Verdict(PASS)
+
+
+def stack(run: Run) -> Verdict:
+    """torch.compile takes the model in no more pieces than it takes the library's."""
+    case = run.question.seen_cases()[0]
+    found: dict[str, tuple[int, str]] = {}
+    with _trial(run, case, 1) as trial:
+        trial.fill(run.rng)
+        for side in clock.SIDES:
+            try:
+                trial.bind(side)
+                trial.poison(side, 0)
+                breaks, why = run.workers[side].ask("explain", run.question.plan["limits"]["compile_s"], binding=trial.binding)
+            except (Answered, WorkerFailed) as error:
+                if side == "baseline":
+                    return Verdict(INCONCLUSIVE, f"torch cannot look at the library's model: {error.reason}")
+                return Verdict(FAIL, f"{GRAPH_BREAK}: the candidate {error.reason}")
+            found[side] = (int(breaks), str(why))
+    if found["candidate"][0] > found["baseline"][0]:
+        return Verdict(FAIL, f"{GRAPH_BREAK}: {found['candidate'][0]} breaks, the library's model has {found['baseline'][0]}: {found['candidate'][1]}")
+    return Verdict(PASS, f"{found['candidate'][0]} graph breaks, as in the library's model" if found["candidate"][0] else "no graph breaks")
+
+
+def throughput(run: Run) -> Verdict:
+    """The model with the candidates in it against the library's, both eager, then both compiled; beside it what the modules themselves allow."""
+    if run.question.plan["execution"] != "native":
+        return Verdict("skip", f"{run.question.plan['execution']}: only native time is speed")
+    timings, words = [], ""
+    try:
+        for case in run.question.seen_cases():
+            with _trial(run, case, _sets(run, case)) as trial:
+                timings.append(_time(run, trial, case.id))
+                if len(timings) == 1:
+                    words = _look_inside(run, trial, case)
+                    if not run.is_quick:
+                        _time_compiled(run, trial, case)
+    except PackFault as error:
+        return _unjudged(error)
+    run.speedup = clock.combine(timings)
+    for timing in timings:
+        if timing.speedup is None:
+            return Verdict(timing.verdict, timing.reason)
+    assert run.speedup, "every timing has a speedup"
+    said = f"{run.speedup['geomean']:.2f}x ({run.speedup['low']:.2f}–{run.speedup['high']:.2f}) in the whole model{words}"
+    if run.speedup["high"] < clock.NOT_SLOWER:
+        return Verdict(FAIL, f"{SLOWER_IN_SITU}: {said}")
+    if math.log(run.speedup["high"] / run.speedup["low"]) / 2 > clock.WIDE:
+        return Verdict(INCONCLUSIVE, f"too unstable to tell: {said}")
+    return Verdict(PASS, said)
+
+
+MODEL_GATES: dict[str, Callable[[Run], Verdict]] = {
+    "interface": interface,
+    "state-dict": state_dict,
+    "parity": parity,
+    "stack": stack,
+    "throughput": throughput,
+}
+
+
+@dataclass(frozen=True)
+class _Distance:
+    """How far an output is from the reference's."""
+
+    divergence: float
+    top1: float
+
+    @classmethod
+    def of(cls, found: torch.Tensor, wanted: torch.Tensor) -> _Distance:
+        found, wanted = found.to(torch.float64), wanted.to(torch.float64)
+        divergence = float((found - wanted).norm() / wanted.norm().clamp_min(1e-300))
+        return cls(divergence, float((found.argmax(-1) == wanted.argmax(-1)).double().mean()))
+
+
+def _check_parity(run: Run, case: Case) -> list[str]:
+    floors, found, positions = [], [], 1
+    reason = ""
+    with _trial(run, case, 1) as trial:
+        for number in range(_DRAWS):
+            trial.fill(run.rng)
+            reason = reason or _answer(run, trial, is_first=number == 0)
+            if reason:
+                break
+            trial.expect(1)
+            (wanted,) = trial.answers(None)
+            floors.append(_Distance.of(trial.answers("baseline")[0], wanted))
+            found.append(_Distance.of(trial.answers("candidate")[0], wanted))
+            positions = max(1, wanted.numel() // wanted.shape[-1])
+    (output,) = run.question.tensors("output")
+    reason = reason or _judge_parity(floors, found, positions, run.question.dtype(output, case))
+    observed = {
+        "divergence": max((one.divergence for one in found), default=None),
+        "noise_floor": max((one.divergence for one in floors), default=None),
+        "top1": min((one.top1 for one in found), default=None),
+        "top1_floor": min((one.top1 for one in floors), default=None),
+    }
+    run.floors[case.id] = observed["noise_floor"] or 0.0
+    run.record(CaseResult("parity", case.id, case.values, "declared", FAIL if reason else PASS, reason, {output["name"]: observed}))
+    return [f"{case.words}: {reason}"] if reason else []
+
+
+def _answer(run: Run, trial: Trial, *, is_first: bool) -> str:
+    """Both sides' outputs for the first set; why the candidate has none, or ""."""
+    for side in clock.SIDES:
+        try:
+            if is_first:
+                trial.bind(side)
+            trial.poison(side, run.rng.getrandbits(62))
+            trial.call(side)
+            trial.collect(side, 1)
+        except (Answered, WorkerFailed) as error:
+            if side == "baseline":
+                raise PackFault(f"the library's model {error.reason}") from error
+            run.log = run.log or getattr(error, "log", "")
+            return f"the candidate {error.reason}"
+    return trial.damage("candidate") or ""
+
+
+def _judge_parity(floors: list[_Distance], found: list[_Distance], positions: int, dtype: str) -> str:
+    floor = max(max(one.divergence for one in floors), EPS[dtype] / 4)
+    worst = max((one.divergence for one in found), key=lambda value: (value != value, value))
+    if not worst <= _FLOORS * floor:
+        top1 = min(one.top1 for one in found)
+        return f"the outputs diverge by {worst:.2g} of their norm, {worst / floor:.1f} times the noise floor of {floor:.2g}; top-1 {top1:.1%}"
+    missed, usual = (sum(1 - one.top1 for one in side) / len(side) for side in (found, floors))
+    if missed > 2 * usual + 3 / positions:
+        return f"top-1 agrees with the reference in {1 - missed:.1%} of the positions, the library's model in {1 - usual:.1%}"
+    return ""
+
+
+def _time(run: Run, trial: Trial, name: str, budget_s: float | None = None) -> clock.Timing:
+    """One measurement; a timed output that is far from the library's on the same contents stops it."""
+    pattern = run.timing_rng.getrandbits(62)
+    bound = _TIMED_FLOORS * max(run.floors[trial.case.id], EPS[run.question.dtype(run.question.tensors("output")[0], trial.case)] / 4)
+    answered: set[str] = set()
+    now = "candidate"
+
+    def pass_of(side: str, count: int) -> float:
+        nonlocal now
+        now = side
+        trial.poison(side, pattern, count)
+        trial.touch(side, count)
+        begin = time.perf_counter()
+        trial.call(side, count, seconds=count * run.question.call_s)
+        return time.perf_counter() - begin
+
+    def refill(count: int) -> None:
+        answered.clear()
+        trial.fill(run.timing_rng, "declared", count)
+
+    def verify(side: str, count: int) -> str | None:
+        trial.collect(side, count)
+        answered.add(side)
+        if answered == set(clock.SIDES) and (far := trial.distance(count)) > bound:
+            raise clock.Stopped(FAIL, f"{SILENT_DRIFT}: in a timed call the outputs are {far:.2g} of their norm from the library's (noise floor: {bound:.2g})")
+        return trial.damage(side, count)
+
+    try:
+        for side in clock.SIDES:
+            now = side
+            trial.bind_once(side)
+        timing = clock.measure(pass_of, refill, verify, budget_s or run.timing_budget_s, run.timing_rng, trial.sets, 2 * run.timing_budget_s)
+    except (Answered, WorkerFailed) as error:
+        if now == "baseline":
+            raise PackFault(f"the library's model {error.reason}") from error
+        timing = clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
+    run.timing.append(TimingResult(name, False, timing.to_dict()))
+    run.note("case", gate="throughput", case=name, verdict=timing.verdict, reason=timing.reason)
+    return timing
+
+
+def _time_compiled(run: Run, trial: Trial, case: Case) -> None:
+    """The same after torch.compile, for the evidence; the verdict is that of eager."""
+    try:
+        for side in clock.SIDES:
+            run.workers[side].ask("compile", 2 * run.question.plan["limits"]["compile_s"], binding=trial.binding)
+    except Answered as error:
+        run.facts["compiled"] = f"not measured: {error.reason}"
+        return
+    except WorkerFailed as error:
+        raise PackFault(f"while it was compiled, a model {error.reason}") from error
+    timing = _time(run, trial, f"{case.id} compiled", run.timing_budget_s / 2)
+    run.facts["compiled"] = timing.reason
+
+
+def _look_inside(run: Run, trial: Trial, case: Case) -> str:
+    """What share of the library's time is spent where candidates stand, how much faster these are there, and the most that can come of it (Amdahl)."""
+    names = [name for found in _places(run, case).values() for name in found]
+    seconds = {side: run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names) for side in clock.SIDES}
+    (total, inside), (_, candidate) = seconds["baseline"], seconds["candidate"]
+    share, kernel = min(1.0, inside / total), inside / candidate
+    bound = 1 / (1 - share + share / kernel)
+    run.facts["in_situ"] = {"share": share, "kernel_speedup": kernel, "amdahl_bound": bound, "by": "hooks in both processes: testimony"}
+    return f"; its modules {kernel:.2f}x in {share:.0%} of the time, which allows {bound:.2f}x"
+
+
+def _trial(run: Run, case: Case, sets: int) -> Trial:
+    sides = {side: run.workers[side] for side in clock.SIDES}
+    trial = Trial(_with_state(run, case), case, sets, run.reference(), sides)
+    trial.bind_reference()
+    return trial
+
+
+def _sets(run: Run, case: Case) -> int:
+    nbytes = sum(torch.Size(shape).numel() * 8 for shape in run.question.shapes(case).values())
+    return max(2, min(_SETS, _INPUT_BYTES // max(1, nbytes)))
+
+
+def _with_state(run: Run, case: Case) -> Question:
+    return run.question.with_state(_library_state(run, case), case)
+
+
+def _library_state(run: Run, case: Case) -> dict[str, Any]:
+    return _ask_library(run, "state", module=run.question.module(case))
+
+
+def _places(run: Run, case: Case) -> dict[str, list[str]]:
+    """Task → the modules that its candidate stands for; raises Unusable where there is none."""
+    places = _ask_library(run, "places", module=run.question.module(case), swaps=run.swaps)
+    for swap in run.swaps:
+        if not places[swap["task"]]:
+            raise Unusable(f"nothing is replaced: the model has no `{swap['module']['target']}` called `{swap['modules']}`, for {swap['task']}")
+    return places
+
+
+def _ask_library(run: Run, what: str, **content: Any) -> dict[str, Any]:
+    try:
+        return dict(run.reference().ask(what, run.question.call_s, **content))
+    except (Answered, WorkerFailed) as error:
+        raise PackFault(f"the library's model {error.reason}") from error
+
+
+def _unjudged(error: PackFault) -> Verdict:
+    return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")

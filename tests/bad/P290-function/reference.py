@@ -1,0 +1,2 @@
+def model(input_ids):
+    return input_ids
