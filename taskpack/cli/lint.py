@@ -13,6 +13,7 @@ from taskpack.errors import Exit
 from .places import shown
 
 if TYPE_CHECKING:
+    from taskpack.knowledge.rulebook import Rulebook
     from taskpack.runtime.rules import Finding, Report
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "blue", "unknown": "magenta"}
@@ -20,7 +21,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "blue", "unknown": "mag
 
 @click.command("lint")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--target", required=True, metavar="NAME", help="The device that the code is for, such as arc-b70.")
+@click.option("--target", required=True, metavar="NAME", help="The device that the code is for, such as arc-b70, or the folder of a target pack.")
 @click.option("--task", metavar="TASK", help="The task that the code is for: rules about sizes want to know its cases.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(files: tuple[Path, ...], target: str, task: str | None, as_json: bool) -> int:
@@ -29,13 +30,8 @@ def command(files: tuple[Path, ...], target: str, task: str | None, as_json: boo
     Files are Triton (.py) or HIP (.hip). A rule that lacks a fact is reported as unknown, and is not a pass. Exits 1 if there is an error.
     """
     from taskpack.knowledge.lint import lint_file
-    from taskpack.knowledge.rulebook import open_rulebook
-    from taskpack.packs.shelf import open_shelf
 
-    from .targets import named_target
-
-    shelf = open_shelf()
-    rulebook = open_rulebook(named_target(target, shelf), shelf)
+    rulebook = _rulebook(target)
     cases = _case_facts(task, rulebook.target) if task else {}
     found = {shown(path): lint_file(Path(shown(path)), rulebook, cases) for path in files}
     if as_json:
@@ -43,6 +39,23 @@ def command(files: tuple[Path, ...], target: str, task: str | None, as_json: boo
     else:
         _print_text(found, rulebook.target, len(rulebook.rules))
     return Exit.FAILED if any(report.of("error") for report in found.values()) else Exit.OK
+
+
+def _rulebook(target: str) -> Rulebook:
+    """The rules of the target that is meant by its name, or by the folder of its pack."""
+    from taskpack.knowledge.rulebook import open_rulebook
+    from taskpack.packs.names import FILE, read_name
+    from taskpack.packs.shelf import open_shelf
+
+    from .targets import named_target
+
+    if not (Path(target) / FILE).is_file():
+        shelf = open_shelf()
+        return open_rulebook(named_target(target, shelf), shelf)
+    from .subjects import find_subjects
+
+    found = find_subjects([target])
+    return open_rulebook(read_name(found.folders[0]) or target, found.shelf)
 
 
 def _case_facts(task: str, target: str) -> dict[str, int]:

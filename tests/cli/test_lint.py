@@ -63,6 +63,14 @@ def test_json(taskpack: Taskpack, tmp_path: Path) -> None:
     assert finding["url"].startswith("https://")
 
 
+def test_a_target_and_rules_of_ones_own(taskpack: Taskpack) -> None:
+    target = PACKS.parent / "tests" / "formats" / "1" / "target-with-rules"
+    ran = taskpack("lint", PACKS / "arena" / "triton2triton-softmax" / "examples" / "one-reading" / "kernel.py", "--target", target)
+    assert ran.code == 1
+    assert "error[formats/knowledge-with-everything/block]: softmax_online: 256 threads\n  fix: at most 4 warps" in ran.out
+    assert ran.out.splitlines()[-1].endswith("(3 rules for formats/target-with-rules)")
+
+
 def test_what_cannot_be_linted(taskpack: Taskpack, tmp_path: Path) -> None:
     (tmp_path / "kernel.cpp").write_text("int main() {}", encoding="utf-8")
     assert taskpack("lint", "kernel.cpp", "--target", "cpu").code == 2

@@ -6,6 +6,7 @@ import pytest
 
 from taskpack.packs.check import check_pack
 from taskpack.packs.inits import Init
+from taskpack.packs.knowledge import KnowledgePack, Rule, RuleExample, Scope
 from taskpack.packs.load import load_pack
 from taskpack.packs.module import Module
 from taskpack.packs.op import Op, OpPack
@@ -21,6 +22,15 @@ def test_it_loads(folder):
     loaded = load_pack(folder)
     assert check_pack(loaded, Shelf([folder.parent])) == ()
     assert loaded.document.pack.name == loaded.name
+
+
+def test_everything_that_a_rule_can_say_is_said():
+    document = load_pack(FORMATS / "1" / "knowledge-with-everything").document
+    assert isinstance(document, KnowledgePack)
+    first = document.knowledge.rules[0]
+    assert first.model_fields_set == set(Rule.model_fields)
+    assert first.scope.model_fields_set == set(Scope.model_fields)
+    assert first.examples[1].model_fields_set == set(RuleExample.model_fields)
 
 
 def test_everything_that_an_op_can_say_is_said():
