@@ -170,5 +170,7 @@ CODES: dict[str, Code] = {
     "P244": Code("rule without examples", "A rule has at least one good and one bad example, on which it is tried whenever the pack is checked."),
     "P245": Code("example contradicts the rule", "The rule holds for an example that is said to be bad, or does not for one that is said to be good."),
     "P246": Code("example decides nothing", "The rule does not apply to the example, or lacks a fact to decide it: an example that passes must really pass."),
+    "P270": Code("unknown stage", "`after` names stages of the same pipeline."),
+    "P271": Code("circle of stages", "A stage comes after itself, directly or by way of others: no order would do."),
 }
 """`P0xx` → what it means. Codes are never given a second meaning."""

@@ -10,11 +10,12 @@ from .header import PackFile, Words
 from .knowledge import Knowledge, KnowledgePack
 from .model import Model, ModelPack
 from .op import Op, OpPack
+from .pipeline import Pipeline, PipelinePack
 from .suite import Suite, SuitePack
 from .target import Target, TargetPack
 from .task import Task, TaskPack
 
-Document = ModelPack | OpPack | TaskPack | TargetPack | KnowledgePack | SuitePack | AgentPack
+Document = ModelPack | OpPack | TaskPack | TargetPack | KnowledgePack | SuitePack | AgentPack | PipelinePack
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ KINDS: dict[str, Kind] = {
         Kind("suite", SuitePack, {"suite": Suite}, "a benchmark: a list of tasks, what a unit of work on them is worth, and what the unseen cases count"),
         Kind("agent", AgentPack, {"agent": Agent}, "how to launch something that writes candidates"),
         Kind("knowledge", KnowledgePack, {"knowledge": Knowledge}, "rules about kernel code on targets, each with its source and with examples that are run"),
+        Kind("pipeline", PipelinePack, {"pipeline": Pipeline}, "stages of optimisation, their order, and what a proposal must show to be taken over"),
     )
 }
 """`[pack] kind` → its row."""

@@ -21,6 +21,7 @@ from .meaning import Parts, check_meaning
 from .model import ModelPack
 from .names import FILE
 from .op import OpPack
+from .pipeline import PipelinePack
 from .salvage import Salvaged, frozen, salvage
 from .suggest import did_you_mean
 from .suite import SuitePack
@@ -185,6 +186,8 @@ def _parts(document: Document, folder: Path) -> Parts:
             return Parts(folder, document.pack, suite=document.suite)
         case AgentPack():
             return Parts(folder, document.pack, agent=document.agent)
+        case PipelinePack():
+            return Parts(folder, document.pack, pipeline=document.pipeline)
         case KnowledgePack():
             return Parts(folder, document.pack, knowledge=document.knowledge)
 

@@ -13,6 +13,7 @@ from .check_knowledge import KNOWLEDGE_CHECKS
 from .check_model import MODEL_CHECKS
 from .check_module import MODULE_CHECKS
 from .check_op import OP_CHECKS
+from .check_pipeline import PIPELINE_CHECKS
 from .check_suite import SUITE_CHECKS
 from .check_target import TARGET_CHECKS
 from .check_task import TASK_AND_OP_CHECKS, TASK_CHECKS
@@ -21,7 +22,8 @@ from .header import Pack
 from .knowledge import Knowledge
 from .model import Model
 from .op import Op
-from .subject import AgentSubject, KnowledgeSubject, ModelSubject, OpSubject, SuiteSubject, TargetSubject, TaskSubject
+from .pipeline import Pipeline
+from .subject import AgentSubject, KnowledgeSubject, ModelSubject, OpSubject, PipelineSubject, SuiteSubject, TargetSubject, TaskSubject
 from .suite import Suite
 from .target import Target
 from .task import Task
@@ -38,6 +40,7 @@ class Parts:
     target: Target | None = None
     suite: Suite | None = None
     agent: Agent | None = None
+    pipeline: Pipeline | None = None
     knowledge: Knowledge | None = None
     model: Model | None = None
     has_op_table: bool = False
@@ -69,6 +72,9 @@ def check_meaning(parts: Parts) -> Iterator[Finding]:
     if parts.agent:
         for agent_check in AGENT_CHECKS:
             yield from agent_check(AgentSubject(parts.agent, parts.folder, parts.pack))
+    if parts.pipeline:
+        for pipeline_check in PIPELINE_CHECKS:
+            yield from pipeline_check(PipelineSubject(parts.pipeline, parts.folder))
     if parts.knowledge:
         for knowledge_check in KNOWLEDGE_CHECKS:
             yield from knowledge_check(KnowledgeSubject(parts.knowledge))

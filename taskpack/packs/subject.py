@@ -13,6 +13,7 @@ from .header import Pack
 from .knowledge import Knowledge
 from .model import Model
 from .op import Op
+from .pipeline import Pipeline
 from .spans import Path
 from .suite import Suite
 from .target import Target
@@ -81,6 +82,14 @@ class KnowledgeSubject:
     """Rules to be checked."""
 
     knowledge: Knowledge
+
+
+@dataclass(frozen=True)
+class PipelineSubject:
+    """A pipeline to be checked."""
+
+    pipeline: Pipeline
+    folder: FilePath
 
 
 @dataclass(frozen=True)
