@@ -39,6 +39,11 @@ def installed_packs() -> Path:
     return cache() / "packs"
 
 
+def is_installed(folder: Path) -> bool:
+    """Whether a pack's folder came from an index: a stranger's, and not to be written into."""
+    return folder.resolve().is_relative_to(installed_packs().resolve())
+
+
 def runtime_folder() -> Path:
     """The package that travels inside harnesses."""
     return _PACKAGE / "runtime"

@@ -17,10 +17,8 @@ def shown(path: Path) -> str:
 def made_folder(pack: Path) -> Path:
     """Where what is made from a pack is kept: its `.taskpack/`, which ignores itself in git; for a pack that ships or
     was installed, that of the current folder."""
-    from taskpack.registry.installed import is_installed
-
     shipped = resources.shipped_packs()
-    is_foreign = is_installed(pack) or (pack.resolve().is_relative_to(shipped) and not Path.cwd().is_relative_to(shipped))
+    is_foreign = resources.is_installed(pack) or (pack.resolve().is_relative_to(shipped) and not Path.cwd().is_relative_to(shipped))
     owner = Path() if is_foreign else pack
     folder = owner / ".taskpack"
     folder.mkdir(exist_ok=True)

@@ -32,11 +32,11 @@ class _Options:
     is_quick: bool
     is_trusting: bool
 
-    def words(self, folder: Path) -> list[str]:
+    def words(self, folder: Path, shelf: Shelf) -> list[str]:
         """As the harness of the pack in `folder` wants them."""
         candidate = ["--candidate", str(self.candidate.resolve())] if self.candidate else []
         seed = ["--seed", self.seed] if self.seed else []
-        walled = ["--walled"] if must_be_walled(folder, is_trusting=self.is_trusting) else []
+        walled = ["--walled"] if must_be_walled(folder, shelf, is_trusting=self.is_trusting) else []
         return [*candidate, *seed, *(["--quick"] if self.is_quick else []), *walled]
 
 
@@ -103,7 +103,7 @@ def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
 
     built = build(folder, options.target, shelf)
     with Progress(read_name(folder) or shown(folder)) as progress:
-        result, code = judge(built.path, options.words(folder), progress.hear)
+        result, code = judge(built.path, options.words(folder, shelf), progress.hear)
     return _Outcome(code, folder, result, _keep(result, folder, options))
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import tomli
 
+from taskpack import resources
 from taskpack.errors import UsageError
 from taskpack.packs.names import FILE
 from taskpack.packs.shelf import Shelf, find_packs, locate_pack, open_shelf
-from taskpack.registry.installed import Installed, is_installed
+from taskpack.registry.installed import Installed
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def find_subjects(words: Iterable[str]) -> Subjects:
 
 def _folders(word: str, shelf: Shelf) -> list[Path]:
     path = Path(word)
-    if path.is_dir() and not (path / FILE).is_file():
+    if word and path.is_dir() and not (path / FILE).is_file():
         packs = list(find_packs(path))
         if packs:
             return packs
@@ -56,7 +57,7 @@ def _folders(word: str, shelf: Shelf) -> list[Path]:
 
 def _neighbourhoods(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Where packs beside those packs stand: a pack may depend on its neighbour."""
-    return tuple(dict.fromkeys(folder.resolve().parent for folder in folders if not is_installed(folder)))
+    return tuple(dict.fromkeys(folder.resolve().parent for folder in folders if not resources.is_installed(folder)))
 
 
 def _kind(folder: Path) -> str | None:

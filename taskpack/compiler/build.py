@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from taskpack import __version__, resources
 from taskpack.digest import digest_bytes, digest_value
 from taskpack.packs.shelf import Shelf
-from taskpack.registry.installed import is_installed
 
 from . import stamp
 from .bundle import is_litter, read_runtime
@@ -145,7 +144,7 @@ def _made_folder(folder: Path) -> Path:
     """`.taskpack/` of the pack; where that cannot be, or the pack came with taskpack or from an index, a folder in the user's cache."""
     packs = resources.shipped_packs()
     is_ours = packs.is_relative_to(resources.runtime_folder().parent) and folder.resolve().is_relative_to(packs)
-    if not is_ours and not is_installed(folder) and os.access(folder, os.W_OK):
+    if not is_ours and not resources.is_installed(folder) and os.access(folder, os.W_OK):
         return folder / MADE
     place = digest_bytes(str(folder.resolve()).encode()).removeprefix("sha256:")[:16]
     return resources.cache() / "build" / f"{folder.resolve().name}-{place}"

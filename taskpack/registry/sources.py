@@ -52,7 +52,7 @@ class Sources:
             verify(folder, pin.release.content)
         else:
             extract(_fetch(pin, self.index), folder)
-        _hold_to((folder / FILE).read_bytes(), pin)
+        hold_to(folder, pin)
         return folder
 
     def _offers(self, fixed: dict[str, tuple[Pin]], read: Callable[..., log.Log], logs: dict[str, log.Log]) -> Callable[[str], Sequence[Pin]]:
@@ -111,9 +111,9 @@ def _fetch(pin: Pin, index: Index | None) -> tuple[File, ...]:
     return fetch_files(index.store, pin.release)
 
 
-def _hold_to(toml: bytes, pin: Pin) -> None:
-    """Raises IntegrityError where an archive is of another pack, or says another thing of itself, than its event. A lock keeps no words to compare."""
-    release = pin.release
+def hold_to(folder: Path, pin: Pin) -> None:
+    """Raises IntegrityError where a folder's pack is another, or says another thing of itself, than its event or lock. A lock keeps no words to compare."""
+    release, toml = pin.release, (folder / FILE).read_bytes()
     try:
         header, name = read_header(toml), tomli.loads(toml.decode())["pack"]["name"]
         words = (header.summary, header.license) if release.summary else ("", "")
@@ -121,4 +121,4 @@ def _hold_to(toml: bytes, pin: Pin) -> None:
     except (ValueError, KeyError, TypeError, AttributeError):
         said = None
     if said != (pin.name, release.version, release.kind, release.dependencies, release.summary, release.license):
-        raise IntegrityError(f"the archive of {pin} is that of another pack than its event says")
+        raise IntegrityError(f"what is pinned as {pin} is another pack: its pack.toml does not say what the event says")

@@ -13,7 +13,7 @@ from taskpack.packs.shelf import open_shelf
 from taskpack.publishing.publish import publish
 from taskpack.registry.adding import add
 from taskpack.registry.index import Index, begin_folder, open_folder
-from taskpack.registry.installed import Installed, is_installed
+from taskpack.registry.installed import Installed
 from taskpack.registry.lock import LOCK, read_lock
 from taskpack.registry.log import append, read_log
 
@@ -58,8 +58,8 @@ def test_a_pack_comes_with_what_it_needs(index: Index, lock: Path, task: Path) -
     folder = Installed(lock.parent).find("demo/cpp-sum")
     assert folder
     assert (folder / "kernel.cpp").read_bytes() == (task / "kernel.cpp").read_bytes()
-    assert is_installed(folder)
-    assert not is_installed(task)
+    assert resources.is_installed(folder)
+    assert not resources.is_installed(task)
 
 
 def test_a_lock_names_no_place_and_is_the_same_everywhere(index: Index, place: Path, lock: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,11 +186,30 @@ def test_an_archive_of_another_pack_is_refused(index: Index, place: Path, lock: 
     release = read_log(index.store, "demo/sum").releases["1.0.0"][1]
     for lie in (replace(release, version="1.5.0"), replace(release, version="1.6.0", dependencies={"ops/softmax": "^1.0"})):
         append(index.store, "demo/sum", lambda _, lie=lie: lie)
-        with pytest.raises(IntegrityError, match="another pack than its event says"):
+        with pytest.raises(IntegrityError, match="is another pack"):
             add("demo/sum", lie.version, index, lock)
     append(index.store, "demo/other", lambda _: release)
-    with pytest.raises(IntegrityError, match="another pack than its event says"):
+    with pytest.raises(IntegrityError, match="is another pack"):
         add("demo/other", "*", index, lock)
+
+
+def test_a_lock_cannot_give_a_pack_another_name(index: Index, lock: Path) -> None:
+    """A lock comes with a project, and that from anywhere."""
+    add("demo/sum", "*", index, lock)
+    lock.write_text(lock.read_text().replace('name = "demo/sum"', 'name = "demo/other"'))
+    with pytest.raises(IntegrityError, match="is another pack"):
+        Installed(lock.parent).find("demo/other")
+
+
+def test_a_lock_cannot_replace_what_ships(tmp_path: Path, lock: Path) -> None:
+    index = begin_folder(tmp_path / "index")
+    other = tmp_path / "softmax"
+    shutil.copytree(PACKS / "ops/softmax", other, ignore=shutil.ignore_patterns(".taskpack"))
+    publish(other, index)
+    add("ops/softmax", "*", index, lock)
+    lock.write_text(lock.read_text().replace('"shipped"', f'"{index.id}"\nblob = "sha256:{"0" * 64}"\nsize = 7'))
+    with pytest.raises(Conflict, match="ships with taskpack"):
+        Installed(lock.parent).find("ops/softmax")
 
 
 def test_an_index_that_was_rewritten_is_noticed_by_the_lock(index: Index, place: Path, op: Path, lock: Path) -> None:
