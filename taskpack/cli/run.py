@@ -58,9 +58,13 @@ class _Outcome:
 @click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
 @click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
+@click.option("--agent", metavar="NAME", help="Of a suite: who works on it, such as none or replay, or the folder of a pack.")
+@click.option("--resume", is_flag=True, help="Of a suite: go on with the newest run of the same suite, agent, target and options.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON: one object, or a list where several tasks are meant.")
-def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, trust: bool, as_json: bool) -> int:
-    """Judge a candidate by the gates compile, correct, general and fast.
+def command(
+    packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, trust: bool, agent: str | None, resume: bool, as_json: bool
+) -> int:
+    """Judge a candidate by the gates compile, correct, general and fast; or, of a suite, what an agent makes of its tasks.
 
     Builds the harness first where it is not up to date. Exits 0 if every gate passed or was left out for a stated reason, 1 if one did not. Of
     several tasks all are judged, and the worst exit code is returned. Results are kept in .taskpack/runs/ of the pack; `taskpack report` shows one again.
@@ -68,8 +72,13 @@ def command(packs: tuple[str, ...], candidate: Path | None, target: str, seed: s
     from taskpack.runs.judging import require_torch
 
     from .subjects import find_tasks
+    from .suite import is_suite, run_suite
 
     require_torch()
+    if agent is not None or resume or is_suite(packs):
+        if candidate is not None or seed is not None:
+            raise UsageError("--candidate and --seed are for one task, and a suite has an agent and many of them")
+        return run_suite(packs, agent, target, is_quick=quick, is_resumed=resume, as_json=as_json)
     subjects = find_tasks(packs)
     if candidate is not None and len(subjects.folders) != 1:
         raise UsageError(f"--candidate is for one task, and {len(subjects.folders)} were named")

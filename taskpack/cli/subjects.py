@@ -27,9 +27,9 @@ def find_tasks(words: Iterable[str]) -> Subjects:
     """The tasks among what `words` name; other packs are passed over. Raises UsageError where there is none."""
     named = tuple(words)
     found = find_subjects(named)
-    tasks = tuple(folder for folder in found.folders if _kind(folder) in ("task", None))
+    tasks = tuple(folder for folder in found.folders if kind_of(folder) in ("task", None))
     if not tasks:
-        kinds = ", ".join(sorted({f"`{kind}`" for folder in found.folders if (kind := _kind(folder))}))
+        kinds = ", ".join(sorted({f"`{kind}`" for folder in found.folders if (kind := kind_of(folder))}))
         raise UsageError(f"there is no task among {' '.join(named) or 'the packs here'}, only packs of the kind {kinds}", hint="only tasks are built and run")
     return Subjects(tasks, found.shelf)
 
@@ -60,7 +60,7 @@ def _neighbourhoods(folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(folder.resolve().parent for folder in folders if not resources.is_installed(folder)))
 
 
-def _kind(folder: Path) -> str | None:
+def kind_of(folder: Path) -> str | None:
     """What the pack says that it is; None where that cannot be read, so that whoever loads it reports why."""
     try:
         header = tomli.loads((folder / FILE).read_text(encoding="utf-8")).get("pack")

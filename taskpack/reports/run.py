@@ -76,8 +76,8 @@ def _total(summary: Json, colour: bool) -> list[str]:
         return []
     value = "none" if score["value"] is None else f"{score['value']:.2f}"
     notes = [f"{score['aggregate']} of {score['units']} planned units"]
-    notes += [f"{score['units'] - score['scored']} of them without a score, as no native time was measured"] if score["scored"] < score["units"] else []
-    notes += [f"{score['partial']} partial: right, but without the speed that only native time gives"] if score["partial"] else []
+    notes += [f"{score['units'] - score['scored']} of them without a score, as they were not timed"] if score["scored"] < score["units"] else []
+    notes += [f"{score['partial']} partial: right, and not timed"] if score["partial"] else []
     return [f"{bold(f'score {value}', colour)}  {'; '.join(notes)}"]
 
 

@@ -79,6 +79,8 @@ class Run:
 
     folder: Path
     header: Header
+    taskpack: str = __version__
+    """The version that started it."""
 
 
 def slot_name(task: str, attempt: int) -> str:

@@ -1,0 +1,29 @@
+"""`taskpack prompt`: exactly what an agent is told of a task."""
+
+from __future__ import annotations
+
+import click
+
+from taskpack.errors import UsageError
+
+
+@click.command("prompt")
+@click.argument("task")
+@click.option(
+    "--target", default="auto", show_default=True, metavar="NAME", help="Where it is judged, such as cpu or h200; auto: the machine's GPU, or its CPU."
+)
+def command(task: str, target: str) -> None:
+    """Print what an agent is told of TASK: a pack's folder, or its name.
+
+    In its workspace lie this prompt, the baseline, the seen cases and the program `check`, which asks the judge; nothing of what judges it lies there.
+    """
+    from taskpack.arena.briefing import brief
+
+    from .subjects import find_tasks
+    from .targets import choose_target
+
+    subjects = find_tasks([task])
+    if len(subjects.folders) != 1:
+        raise UsageError(f"a prompt is of one task, and {task} holds {len(subjects.folders)}")
+    (folder,) = subjects.folders
+    click.echo(brief(folder, choose_target(target, folder, subjects.shelf), subjects.shelf).prompt, nl=False)
