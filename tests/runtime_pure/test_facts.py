@@ -199,3 +199,18 @@ def test_functions_that_all_call_each_other() -> None:
     calls = " ".join(f"{name}();" for name in names)
     text = "".join(f"__device__ void {name}() {{ __shared__ float a[2]; {calls} }}\n" for name in names) + f"__global__ void k() {{ {calls} }}\n"
     assert facts(text, "kernel", "hip")[0]["shared_bytes"] == 60 * 8
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ a(" * 9000 + ")" * 9000 + " { }",
+        "__global__ void f(int a) { x; }\n" * 8000,
+        "dim3 b(1);\n" + "f<<<1, b>>>();\n" * 15000,
+        "constexpr int a = " * 8000,
+    ],
+    ids=["nested", "many kernels", "many launches", "constants without an end"],
+)
+def test_nor_does_a_strangers_hip(text: str) -> None:
+    find_subjects("hip", {"k.hip": text})

@@ -13,7 +13,14 @@ from .subject import Fact, Subject, known
 
 _TOKEN = re.compile(r"<<<|>>>|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d[\w.]*|::|\S")
 _HIDDEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_MOST = 256
+"""Kernels, and launches, of one file: a stranger's must not keep its reader busy."""
+_NEAR = 2048
+"""Tokens before a launch, among which the variables that it names are declared."""
+_SHORT = 64
+"""Tokens of a constant's value."""
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
+_LAUNCHES = ("<<<", "hipLaunchKernelGGL")
 _SIZES = {
     **dict.fromkeys(("char", "bool", "int8_t", "uint8_t"), 1),
     **dict.fromkeys(("short", "half", "__half", "hip_bfloat16", "__hip_bfloat16", "int16_t", "uint16_t"), 2),
@@ -49,6 +56,8 @@ def subjects(file: str, text: str) -> list[Subject]:
     tokens = _tokens(text)
     constants = _constants(tokens)
     functions = list(_functions(tokens))
+    if sum(one.is_kernel for one in functions) > _MOST or sum(token.text in _LAUNCHES for token in tokens) > _MOST:
+        raise ValueError(f"it has more than {_MOST} kernels or launches")
     kernels = {one.name: _kernel(one, functions, constants) for one in functions if one.is_kernel}
     found = [*kernels.values(), *_launches(tokens, kernels, constants)]
     return [replace(subject, file=file) for subject in found]
@@ -71,14 +80,13 @@ def _constants(tokens: list[_Token]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for i, token in enumerate(tokens):
         if token.text in ("constexpr", "const"):
-            end = next((j for j in range(i, min(i + 64, len(tokens))) if tokens[j].text in (";", "{", "(", ")")), i)
-            equals = next((j for j in range(i, end) if tokens[j].text == "="), None)
-            end = next((j for j in range(equals, len(tokens)) if tokens[j].text == ";"), end) if equals else end
-            if equals:
-                _learn(found, tokens[equals - 1].text, tokens[equals + 1 : end])
+            near = tokens[i : i + _SHORT]
+            equals = next((j for j, one in enumerate(near) if one.text in ("=", ";", "{", "(", ")")), 0)
+            end = next((j for j, one in enumerate(near) if j > equals and one.text == ";"), 0)
+            if near[equals].text == "=" and end:
+                _learn(found, near[equals - 1].text, near[equals + 1 : end])
         if token.text == "define" and i and tokens[i - 1].text == "#" and i + 1 < len(tokens):
-            rest = [t for t in tokens[i + 2 :] if t.line == token.line]
-            _learn(found, tokens[i + 1].text, rest)
+            _learn(found, tokens[i + 1].text, [one for one in tokens[i + 2 : i + _SHORT] if one.line == token.line])
     return found
 
 
@@ -101,24 +109,37 @@ def _number(tokens: list[_Token], names: Mapping[str, Any]) -> int | None:
 
 
 def _functions(tokens: list[_Token]) -> Iterator[_Function]:
-    """Functions marked `__global__` or `__device__` that have a body."""
+    """Functions marked `__global__` or `__device__` that have a body. Raises SyntaxError where a bracket of one is never closed."""
+    ends = _matches(tokens)
     for i, token in enumerate(tokens):
         if token.text not in ("__global__", "__device__"):
             continue
         bounds, j = None, i + 1
         while j < len(tokens) and tokens[j].text not in ("{", ";", "="):
             if tokens[j].text == "(":
-                end = _end(tokens, j)
+                end = ends[j] if j in ends else _end(tokens, j)
                 if tokens[j - 1].text == "__launch_bounds__":
                     bounds = tokens[j + 1 : end]
                 elif tokens[j - 1].text not in ("__attribute__", "(", "noexcept"):
-                    body = next((k for k in range(end, len(tokens)) if tokens[k].text in ("{", ";")), end)
-                    if body < len(tokens) and tokens[body].text == "{":
-                        stop = _end(tokens, body)
+                    body = next((k for k in range(end, min(end + _SHORT, len(tokens))) if tokens[k].text in ("{", ";")), end)
+                    if tokens[body].text == "{":
+                        stop = ends[body] if body in ends else _end(tokens, body)
                         yield _Function(tokens[j - 1].text, tokens[j - 1], token.text == "__global__", bounds, tokens[j + 1 : end], tokens[body:stop])
                     break
                 j = end
             j += 1
+
+
+def _matches(tokens: list[_Token]) -> dict[int, int]:
+    """Index of each opening bracket → index of the one that closes it."""
+    found: dict[int, int] = {}
+    open_ones: dict[str, list[int]] = {closing: [] for closing in _CLOSING.values()}
+    for i, token in enumerate(tokens):
+        if token.text in _CLOSING:
+            open_ones[_CLOSING[token.text]].append(i)
+        elif open_ones.get(token.text):
+            found[open_ones[token.text].pop()] = i
+    return found
 
 
 def _end(tokens: list[_Token], start: int) -> int:
@@ -194,7 +215,7 @@ def _launches(tokens: list[_Token], kernels: Mapping[str, Subject], constants: M
     for i, token in enumerate(tokens):
         name, parts = None, []
         if token.text == "<<<":
-            end = next((j for j in range(i, len(tokens)) if tokens[j].text == ">>>"), i)
+            end = next((j for j in range(i, min(i + _NEAR, len(tokens))) if tokens[j].text == ">>>"), i)
             name, parts = _launched(tokens, i), _parts(tokens[i + 1 : end])
         elif token.text == "hipLaunchKernelGGL" and i + 1 < len(tokens) and tokens[i + 1].text == "(":
             parts = _parts(tokens[i + 2 : _end(tokens, i + 1)])
@@ -204,7 +225,13 @@ def _launches(tokens: list[_Token], kernels: Mapping[str, Subject], constants: M
             continue
         kernel = kernels.get(name)
         carried = {key: kernel.facts.get(key) for key in ("has_launch_bounds", "launch_bounds")} if kernel else {}
-        yield Subject("launch", "", token.line, token.column, known({"kernel": name, "block_threads": _threads(parts[1], tokens[:i], constants), **carried}))
+        yield Subject(
+            "launch",
+            "",
+            token.line,
+            token.column,
+            known({"kernel": name, "block_threads": _threads(parts[1], tokens[max(0, i - _NEAR) : i], constants), **carried}),
+        )
 
 
 def _launched(tokens: list[_Token], at: int) -> str | None:
