@@ -31,6 +31,8 @@ _FLOORS = 2.0
 """A divergence of so many noise floors is drift: rounding otherwise, as a fused module does, moves it by less than half."""
 _TIMED_FLOORS = 4.0
 """The same between candidate and library in timed calls, each of which is a floor from the reference."""
+_BUDGETS = 3
+"""Of a kernel's case, for one workload: a model is called far fewer times a second."""
 _SETS = 8
 _INPUT_BYTES = 256 << 20
 
@@ -117,7 +119,7 @@ def throughput(run: Run) -> Verdict:
     try:
         for case in run.question.seen_cases():
             with _trial(run, case, _sets(run, case)) as trial:
-                timings.append(_time(run, trial, case.id))
+                timings.append(_time(run, trial, case.id, _BUDGETS * run.timing_budget_s))
                 if len(timings) == 1:
                     words = _look_inside(run, trial, case)
                     if not run.is_quick:
@@ -216,7 +218,7 @@ def _judge_parity(floors: list[_Distance], found: list[_Distance], positions: in
     return ""
 
 
-def _time(run: Run, trial: Trial, name: str, budget_s: float | None = None) -> clock.Timing:
+def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
     """One measurement; a timed output that is far from the library's on the same contents stops it."""
     pattern = run.timing_rng.getrandbits(62)
     bound = _TIMED_FLOORS * max(run.floors[trial.case.id], EPS[run.question.dtype(run.question.tensors("output")[0], trial.case)] / 4)
@@ -247,7 +249,7 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float | None = None) -> c
         for side in clock.SIDES:
             now = side
             trial.bind_once(side)
-        timing = clock.measure(pass_of, refill, verify, budget_s or run.timing_budget_s, run.timing_rng, trial.sets, 2 * run.timing_budget_s)
+        timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, 2 * budget_s)
     except (Answered, WorkerFailed) as error:
         if now == "baseline":
             raise PackFault(f"the library's model {error.reason}") from error
@@ -267,7 +269,7 @@ def _time_compiled(run: Run, trial: Trial, case: Case) -> None:
         return
     except WorkerFailed as error:
         raise PackFault(f"while it was compiled, a model {error.reason}") from error
-    timing = _time(run, trial, f"{case.id} compiled", run.timing_budget_s / 2)
+    timing = _time(run, trial, f"{case.id} compiled", run.timing_budget_s)
     run.facts["compiled"] = timing.reason
 
 
@@ -299,23 +301,26 @@ def _with_state(run: Run, case: Case) -> Question:
 
 
 def _library_state(run: Run, case: Case) -> dict[str, Any]:
-    return _ask_library(run, "state", module=run.question.module(case))
+    return _ask_library(run, "state", case)
 
 
 def _places(run: Run, case: Case) -> dict[str, list[str]]:
     """Task → the modules that its candidate stands for; raises Unusable where there is none."""
-    places = _ask_library(run, "places", module=run.question.module(case), swaps=run.swaps)
+    places = _ask_library(run, "places", case, swaps=run.swaps)
     for swap in run.swaps:
         if not places[swap["task"]]:
             raise Unusable(f"nothing is replaced: the model has no `{swap['module']['target']}` called `{swap['modules']}`, for {swap['task']}")
     return places
 
 
-def _ask_library(run: Run, what: str, **content: Any) -> dict[str, Any]:
+def _ask_library(run: Run, what: str, case: Case, **content: Any) -> dict[str, Any]:
+    key = f"{what} of {case.id}"
     try:
-        return dict(run.reference().ask(what, run.question.call_s, **content))
+        if key not in run.library:
+            run.library[key] = run.reference().ask(what, run.question.call_s, module=run.question.module(case), **content)
     except (Answered, WorkerFailed) as error:
         raise PackFault(f"the library's model {error.reason}") from error
+    return run.library[key]
 
 
 def _unjudged(error: PackFault) -> Verdict:

@@ -42,6 +42,8 @@ class Run:
     """Of a model: the plan's swaps whose candidates were given."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What gates observed besides cases and timings, for the evidence."""
+    library: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of a model: what the library's own one looks like, by the question and the case."""
     floors: dict[str, float] = field(default_factory=dict)
     """Of a model: case → the noise floor of its logits."""
     workers: dict[str, Worker] = field(default_factory=dict)

@@ -290,13 +290,15 @@ class _Reference:
             self._functions["reference"] = modules.as_reference(self._class)
 
     def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
-        """What a fresh module of the library's class holds."""
-        return modules.state(self._class, request["module"])
+        """What a fresh module of the library's class holds; no memory is filled for it."""
+        with torch.device("meta"):
+            return modules.state(self._class, request["module"])
 
     def do_places(self, request: dict[str, Any], _: list[int]) -> dict[str, list[str]]:
         """The modules of the library's model that each task replaces."""
         wanted = [swaps.Swap(one["task"], one["module"]["target"], one["modules"], self._class) for one in request["swaps"]]
-        found = swaps.places(modules.fresh(self._class, request["module"]), wanted)
+        with torch.device("meta"):
+            found = swaps.places(modules.fresh(self._class, request["module"]), wanted)
         return {swap.task: [name for name, one in found if one is swap] for swap in wanted}
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
