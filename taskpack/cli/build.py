@@ -15,7 +15,7 @@ from .wording import say_error
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--emit", type=click.Choice(["pack", "plan", "harness"]), help="Print this stage of one task, and build nothing.")
 def command(packs: tuple[str, ...], target: str, emit: str | None) -> int:
-    """Compile tasks into executable harnesses.
+    """Compile tasks and models into executable harnesses.
 
     A harness is one .pyz that runs with `python X.pyz` wherever torch is. Where nothing has changed, nothing is done. Packs of other kinds are passed over.
     Of several tasks all are built, and the worst exit code is returned.
@@ -23,7 +23,7 @@ def command(packs: tuple[str, ...], target: str, emit: str | None) -> int:
     from .building import build, print_stage
     from .subjects import find_tasks
 
-    subjects = find_tasks(packs)
+    subjects = find_tasks(packs, ("task", "model"))
     if emit:
         if len(subjects.folders) != 1:
             raise UsageError(f"--emit prints one task, and {len(subjects.folders)} were named")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,14 +23,17 @@ class Subjects:
     shelf: Shelf
 
 
-def find_tasks(words: Iterable[str]) -> Subjects:
-    """The tasks among what `words` name; other packs are passed over. Raises UsageError where there is none."""
+def find_tasks(words: Iterable[str], kinds: Collection[str] = ("task",)) -> Subjects:
+    """The packs of `kinds` among what `words` name; others are passed over. Raises UsageError where there is none."""
     named = tuple(words)
     found = find_subjects(named)
-    tasks = tuple(folder for folder in found.folders if kind_of(folder) in ("task", None))
+    tasks = tuple(folder for folder in found.folders if kind_of(folder) in (*kinds, None))
     if not tasks:
-        kinds = ", ".join(sorted({f"`{kind}`" for folder in found.folders if (kind := kind_of(folder))}))
-        raise UsageError(f"there is no task among {' '.join(named) or 'the packs here'}, only packs of the kind {kinds}", hint="only tasks are built and run")
+        others = ", ".join(sorted({f"`{kind}`" for folder in found.folders if (kind := kind_of(folder))}))
+        raise UsageError(
+            f"there is no task among {' '.join(named) or 'the packs here'}, only packs of the kind {others}",
+            hint="only tasks are run, and models judged by `taskpack swap`",
+        )
     return Subjects(tasks, found.shelf)
 
 
