@@ -25,6 +25,7 @@ VERBS = {
     "build": "taskpack.cli.build",
     "run": "taskpack.cli.run",
     "swap": "taskpack.cli.swap",
+    "optimize": "taskpack.cli.optimize",
     "prompt": "taskpack.cli.prompt",
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",

@@ -39,6 +39,8 @@ class Options:
     seed: str | None = None
     is_quick: bool = False
     scale: str | None = None
+    against: Path | None = None
+    """Another candidate, which takes the baseline's place."""
 
 
 @dataclass
@@ -106,7 +108,7 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     for side in _SIDES:
         languages.language(plan[side]["language"]).warm(question.device, question.warp_size, cache, lambda text: note("note", text=text))
     seed = _seed(options)
-    baseline = {name: court.archive.read(f"pack/baseline/{name}") for name in plan["baseline"]["files"]}
+    baseline = _baseline_files(court, options)
     sources = {"baseline": baseline, "candidate": candidate}
     opened: list[Worker] = []
 
@@ -133,6 +135,8 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     gates.run_gates(run)
     header = _header(court, harness_digest, seed, candidate, _is_same(plan, sources))
     header |= run.facts
+    if options.against:
+        header["digests"]["against"] = _digest_files(baseline)
     findings = tuple(finding.to_dict() for finding in run.findings) if "rules" in plan["gates"] else None
     return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run), findings)
 
@@ -160,6 +164,22 @@ def _candidate_files(court: Court, options: Options) -> tuple[dict[str, bytes], 
             raise Unusable(f"nothing is replaced: {options.candidate} holds none of {', '.join(swap['folder'] for swap in court.plan['model']['swaps'])}")
         names = [name for name in names if (options.candidate / name).parent.is_dir()]
     return found, [why.format(f"`{name}`") for name, why in read.items() if isinstance(why, str) and name in names]
+
+
+def put_against(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan with another candidate in the baseline's place: written, called and run as a candidate is."""
+    side = plan["candidate"]
+    return {**plan, "baseline": {key: value for key, value in side.items() if key != "start"}, "execution": side["execution"]}
+
+
+def _baseline_files(court: Court, options: Options) -> dict[str, bytes]:
+    if options.against is None:
+        return {name: court.archive.read(f"pack/baseline/{name}") for name in court.plan["baseline"]["files"]}
+    read = {name: _read_source(options.against / name) for name in court.plan["candidate"]["files"]}
+    for name, why in read.items():
+        if isinstance(why, str):
+            raise Unusable(f"--against: {options.against} {why.format(f'`{name}`')}")
+    return {name: content for name, content in read.items() if isinstance(content, bytes)}
 
 
 def _given_swaps(plan: dict[str, Any], candidate: dict[str, bytes]) -> list[dict[str, Any]]:

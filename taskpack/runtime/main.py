@@ -76,11 +76,13 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
     except ModuleNotFoundError as error:
         return _complain(f"a harness needs PyTorch: pip install torch ({error})", ABSENT)
     plan = json.loads(files.read("plan.json"))
+    if arguments.against:
+        plan = judge.put_against(plan)
     court = judge.open_court(files, plan, forget=lambda: vars(arguments).clear())
     try:
         if arguments.walled and court.parent.isolation != isolation.NAMESPACES:
             return _complain(_NO_WALLS, USAGE)
-        options = judge.Options(arguments.candidate, arguments.seed, arguments.quick, arguments.scale)
+        options = judge.Options(arguments.candidate, arguments.seed, arguments.quick, arguments.scale, arguments.against)
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
     except question.Unusable as error:
         return _complain(str(error), USAGE)
@@ -124,6 +126,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         epilog="Exit codes: 0 every gate passed, or was left out for a stated reason; 1 one did not; 2 usage; 3 target absent; 5 integrity; 70 our bug.",
     )
     parser.add_argument("--candidate", type=Path, metavar="DIR", help="folder with the candidate's files (default: the task's own start)")
+    parser.add_argument("--against", type=Path, metavar="DIR", help="measure against the candidate in this folder, and not against the baseline")
     parser.add_argument("--seed", metavar="HEX", help="repeat a run: its seed, from the result")
     parser.add_argument("--quick", action="store_true", help="measure briefly")
     parser.add_argument("--scale", choices=("small", "full"), help="ask only cases of this scale")

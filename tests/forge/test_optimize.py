@@ -1,0 +1,97 @@
+"""`taskpack optimize` on real tasks: rules and answers in HIP and Triton, speed in C++."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKS = Path(__file__).parents[2] / "packs" / "arena"
+needs_compiler = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs g++ or clang++")
+
+
+def optimize(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "taskpack", "optimize", *words], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def run_of(cwd: Path) -> Path:
+    (found,) = (cwd / ".taskpack" / "runs").iterdir()
+    return found
+
+
+@needs_compiler
+def test_tune_finds_another_block_in_hip_that_is_right(tmp_path: Path) -> None:
+    done = optimize(tmp_path, "arena/hip2hip-softmax", "--agent", "tune", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "taken over: right, not measured: emulated: only native time is speed" in done.stdout
+    changed = (run_of(tmp_path) / "candidate" / "kernel.hip").read_text(encoding="utf-8")
+    assert changed == (PACKS / "hip2hip-softmax" / "kernel.hip").read_text(encoding="utf-8").replace("kThreads = 256", "kThreads = 512")
+
+
+def test_tune_finds_another_block_in_triton_that_is_right(tmp_path: Path) -> None:
+    if importlib.util.find_spec("triton") is None:
+        pytest.skip("Triton is not installed")
+    done = optimize(tmp_path, "arena/triton2triton-reduce-sum", "--agent", "tune", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "taken over: right, not measured: interpreted: only native time is speed" in done.stdout
+
+
+@needs_compiler
+def test_stages_replayed_on_cpp_and_resumed(tmp_path: Path) -> None:
+    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "whole-tiles", tmp_path / "made" / "algorithm" / "1")
+    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "undeclared", tmp_path / "made" / "algorithm" / "2")
+    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "vector-exp", tmp_path / "made" / "memory" / "1")
+    words = ("arena/cpp2cpp-softmax", "--agent", "made", "--quick", "--stage", "algorithm", "--stage", "memory")
+    done = optimize(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    assert "algorithm 1: wrong: general: " in done.stderr
+    assert "algorithm 2: wrong: compile: kernel.cpp:" in done.stderr
+    assert "algorithm: nothing taken over in 2 rounds" in done.stdout
+    run = run_of(tmp_path)
+    units = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (run / "units").glob("*.json")}
+    assert sorted(units) == ["algorithm.001", "algorithm.002", "memory.001"]
+    assert units["memory.001"]["result"]["digests"]["against"].startswith("sha256:")
+    outcome = units["memory.001"]["producer"]["outcome"]
+    assert outcome in ("accepted", "inconclusive")  # some five times faster, where the clock can tell
+    kept = (run / "candidate" / "kernel.cpp").read_text(encoding="utf-8")
+    assert ("changed: " in done.stdout) == (outcome == "accepted")
+
+    again = optimize(tmp_path, *words, "--resume", str(run))
+    assert again.returncode == 0, again.stderr
+    assert again.stderr == ""
+    assert again.stdout == done.stdout
+    assert (run / "candidate" / "kernel.cpp").read_text(encoding="utf-8") == kept
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_tune_finds_faster_numbers_in_cpp(tmp_path: Path) -> None:
+    """Rows of a tile that leave registers idle: 1 instead of 4."""
+    start = tmp_path / "start"
+    shutil.copytree(PACKS / "cpp2cpp-matmul" / "examples" / "register-tiles", start)
+    source = start / "kernel.cpp"
+    source.write_text(source.read_text(encoding="utf-8").replace("kTileRows = 4", "kTileRows = 1"), encoding="utf-8")
+    done = optimize(tmp_path, "arena/cpp2cpp-matmul", "--agent", "tune", "--candidate", "start", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "tuning: taken over: " in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("arena/hip2hip-softmax", "--agent", "nobody"), "there is no folder `nobody`"),
+        (("arena/hip2hip-softmax", "--agent", "tune", "--pipeline", "targets/cpu"), "`targets/cpu` is of the kind `target`, not a pipeline"),
+        (("arena/hip2hip-softmax", "--agent", "tune", "--stage", "tunning"), "has no stage `tunning`"),
+        (("arena/torch2hip-softmax", "--agent", "tune"), "has no candidate of its own"),
+        (("packs", "--agent", "tune"), "tasks, and one is optimised at a time"),
+    ],
+)
+def test_what_cannot_be_optimised_is_told(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = optimize(PACKS.parents[1] if words[0] == "packs" else tmp_path, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
