@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class _Enough(Exception):
     """Correct has passed: what comes next is none of the agent's business."""
 
 
-def ask_judge(harness: Path, workspace: Workspace) -> str:
+def ask_judge(harness: Path, workspace: Workspace, words: Sequence[str] = ()) -> str:
     """`pass` or `fail` on a line of its own, a line a gate, and what is wrong: of the seen cases only."""
     gates: list[dict[str, Any]] = []
 
@@ -39,7 +39,7 @@ def ask_judge(harness: Path, workspace: Workspace) -> str:
     with tempfile.TemporaryDirectory(prefix="taskpack-check-") as folder:
         write_files(Path(folder), take_candidate(workspace))
         try:
-            result, _ = judge(harness, ["--candidate", folder], listen)
+            result, _ = judge(harness, ["--candidate", folder, *words], listen)
         except _Enough:
             return _told("pass", gates)
         except (TaskpackError, HarnessError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ Judge = Callable[[str, Path, Sequence[str]], dict[str, Any]]
 """The result for a task of its harness that is called with some words."""
 
 
+Prepare = Callable[[Path], tuple[Path, Briefing, tuple[str, ...]]]
+"""A task's harness, its briefing, and the words with which the harness is always called."""
+
+
 @dataclass(frozen=True)
 class Work:
     """A task of a suite, ready to be worked on."""
@@ -39,6 +44,8 @@ class Work:
     briefing: Briefing
     prepared: Path | None
     """The folder that an agent which replays puts in place."""
+    words: tuple[str, ...] = ()
+    """With which the harness is always called, such as `--walled` where a stranger's code is in it."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +63,15 @@ class Plan:
         return scoring_of(self.suite.suite)
 
 
-def plan_suite(suite: Loaded, agent: Loaded, shelf: Shelf, target: str, prepare: Callable[[Path], tuple[Path, Briefing]], *, is_quick: bool) -> Plan:
-    """What has to be done; `prepare` gives a task's harness and briefing. Raises whatever is wrong with any of the packs."""
+def plan_suite(suite: Loaded, agent: Loaded, shelf: Shelf, target: str, prepare: Prepare, *, is_quick: bool) -> Plan:
+    """What has to be done. Raises whatever is wrong with any of the packs."""
     assert isinstance(suite.document, SuitePack)
     assert isinstance(agent.document, AgentPack)
     tasks = [shelf.fetch(name, suite.document.pack.dependencies[name]) for name in suite.document.suite.tasks]
     ready = {}
     for task in tasks:
-        harness, briefing = prepare(task.folder)
-        ready[task.name] = Work(task.name, harness, briefing, _prepared(agent, task))
+        harness, briefing, words = prepare(task.folder)
+        ready[task.name] = Work(task.name, harness, briefing, _prepared(agent, task), words)
     attempts = range(1, suite.document.suite.attempts + 1)
     works = {slot_name(task.name, attempt): ready[task.name] for attempt in attempts for task in tasks}
     packs = tuple({"name": pack.name, "version": pack.version, "content": _content(pack)} for pack in (suite, agent, *tasks))
@@ -131,8 +138,9 @@ def work_on(plan: Plan, work: Work, attempt: int, judge: Judge) -> tuple[Unit, d
     """One unit from an empty workspace to its score, and the files that are kept of it."""
     with tempfile.TemporaryDirectory(prefix="taskpack-work-", ignore_cleanup_errors=True) as folder:
         workspace = make_workspace(Path(folder), work.briefing)
-        with open_door(workspace, lambda: ask_judge(work.harness, workspace)) as answers:
-            launched = launch(plan.agent.agent, workspace, work.prepared, lambda: ask_judge(work.harness, workspace))
+        ask = partial(ask_judge, work.harness, workspace, work.words)
+        with open_door(workspace, ask) as answers:
+            launched = launch(plan.agent.agent, workspace, work.prepared, ask)
         candidate, rest = take_candidate(workspace), diff_rest(workspace)
     result = _judge(work, candidate, judge, ["--quick"] if plan.header.options["quick"] else [])
     producer = {"agent": {"name": plan.header.asked["agent"], **launched.to_dict(), "checks": len(answers)}}
@@ -143,7 +151,7 @@ def _judge(work: Work, candidate: Mapping[str, bytes], judge: Judge, words: Sequ
     """In a folder that the agent has never seen, and when nothing of it runs any more."""
     with tempfile.TemporaryDirectory(prefix="taskpack-candidate-") as folder:
         write_files(Path(folder), candidate)
-        return judge(work.task, work.harness, ["--candidate", folder, *words])
+        return judge(work.task, work.harness, ["--candidate", folder, *words, *work.words])
 
 
 def _kept(work: Work, candidate: Mapping[str, bytes], rest: bytes, launched: Launched) -> dict[str, bytes]:

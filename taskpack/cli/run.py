@@ -78,7 +78,7 @@ def command(
     if agent is not None or resume or is_suite(packs):
         if candidate is not None or seed is not None:
             raise UsageError("--candidate and --seed are for one task, and a suite has an agent and many of them")
-        return run_suite(packs, agent, target, is_quick=quick, is_resumed=resume, as_json=as_json)
+        return run_suite(packs, agent, target, is_quick=quick, is_trusting=trust, is_resumed=resume, as_json=as_json)
     subjects = find_tasks(packs)
     if candidate is not None and len(subjects.folders) != 1:
         raise UsageError(f"--candidate is for one task, and {len(subjects.folders)} were named")

@@ -26,7 +26,7 @@ def is_suite(words: Sequence[str]) -> bool:
     return len(words) == 1 and [kind_of(folder) for folder in find_subjects(words).folders] == ["suite"]
 
 
-def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick: bool, is_resumed: bool, as_json: bool) -> int:
+def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick: bool, is_trusting: bool, is_resumed: bool, as_json: bool) -> int:
     """Judges what is not judged yet; 0 when every planned unit was, whatever its verdict: that is the score's business."""
     from taskpack.arena.suite import plan_suite, start_run
     from taskpack.arena.suite import run_suite as judge_units
@@ -44,7 +44,7 @@ def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick:
     (folder,), shelf = subjects.folders, subjects.shelf
     suite, chosen = _load(folder, "suite", shelf), _load(_find_agent(agent, shelf), "agent", shelf)
     target = _target(suite, target, shelf)
-    plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf), is_quick=is_quick)
+    plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf, is_trusting), is_quick=is_quick)
     run = start_run(plan, made_folder(folder) / "runs", is_resumed=is_resumed)
     click.echo(f"kept in {shown(run.folder)}", err=True)
 
@@ -95,10 +95,12 @@ def _target(suite: Loaded, word: str, shelf: Shelf) -> str:
     return named_target(word, shelf) if word != AUTO else suite.document.suite.target or AUTO
 
 
-def _prepare(task: Path, target: str, shelf: Shelf) -> Any:
+def _prepare(task: Path, target: str, shelf: Shelf, is_trusting: bool) -> Any:
     from taskpack.arena.briefing import brief
+    from taskpack.registry.trust import must_be_walled
 
     from .building import build
     from .targets import choose_target
 
-    return build(task, target, shelf).path, brief(task, choose_target(target, task, shelf), shelf)
+    walled = ("--walled",) if must_be_walled(task, shelf, is_trusting=is_trusting) else ()
+    return build(task, target, shelf).path, brief(task, choose_target(target, task, shelf), shelf), walled

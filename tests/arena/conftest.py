@@ -109,8 +109,8 @@ def plan_here(root: Path, harness: Path) -> Plan:
     """The suite and agent below a root, with a harness that is never built."""
     shelf = open_shelf([root])
 
-    def prepare(task: Path) -> tuple[Path, Briefing]:
-        return harness, brief(task, "targets/cpu", shelf)
+    def prepare(task: Path) -> tuple[Path, Briefing, tuple[str, ...]]:
+        return harness, brief(task, "targets/cpu", shelf), ("--walled",)
 
     return plan_suite(load_pack(root / "local" / "suite"), load_pack(root / "local" / "agent"), shelf, "targets/cpu", prepare, is_quick=True)
 

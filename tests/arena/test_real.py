@@ -2,9 +2,11 @@
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,30 @@ def test_candidates_of_every_quality(tmp_path: Path) -> None:
     shown = _taskpack(tmp_path, "report", str(run)).stdout
     assert "right on seen" in shown
     assert "local/unseen" in shown
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_killed_with_a_real_judge_nothing_is_left_and_the_verdicts_are_the_same(tmp_path: Path) -> None:
+    wrong = {task: source for task, source in CANDIDATES.items() if task in ("unseen", "broken", "crashing", "endless")}
+    for task in wrong:
+        write_task(tmp_path, task)
+    write_suite(tmp_path, list(wrong))
+    write_replay(tmp_path, wrong)
+    words = [sys.executable, "-m", "taskpack", "run", "suite", "--agent", "./agent", "--target", "cpu", "--quick", "--resume"]
+    rng = random.Random(5)
+    for _ in range(10):
+        process = subprocess.Popen(words, cwd=tmp_path / "local", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(1 + rng.random() * 5)
+        process.kill()
+        process.wait()
+    report = _units(tmp_path, "--resume")
+    for task, unit in report["units"].items():
+        assert [unit["gates"][gate] for gate in ("compile", "correct", "general", "fast")] == VERDICTS[task]
+        assert unit["score"]["value"] == SCORES[task]
+    (run,) = (tmp_path / "local" / "suite" / ".taskpack" / "runs").iterdir()
+    ended = [event["slot"] for line in (run / "journal.jsonl").read_text().splitlines() if (event := json.loads(line))["event"] == "end"]
+    assert len(ended) == len(set(ended))
 
 
 @needs_compiler
