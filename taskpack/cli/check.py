@@ -13,6 +13,7 @@ from taskpack.errors import Diagnostic, Exit, PackInvalid
 from .places import shown
 
 if TYPE_CHECKING:
+    from taskpack.packs.load import Loaded
     from taskpack.packs.shelf import Shelf
 
 
@@ -24,10 +25,13 @@ def command(packs: tuple[str, ...], as_json: bool) -> int:
 
     Nothing of a pack is executed. Exits 1 if there is an error; warnings alone exit 0.
     """
+    from taskpack.packs.check import check_pack
+
     from .subjects import find_subjects
 
     subjects = find_subjects(packs)
-    found = {shown(folder): _findings(folder, subjects.shelf) for folder in subjects.folders}
+    read = {shown(folder): _load(folder, subjects.shelf) for folder in subjects.folders}  # all of them first: they may depend on each other
+    found = {place: loaded if isinstance(loaded, tuple) else check_pack(loaded, subjects.shelf) for place, loaded in read.items()}
     if as_json:
         _print_json(found)
     else:
@@ -35,13 +39,9 @@ def command(packs: tuple[str, ...], as_json: bool) -> int:
     return Exit.FAILED if _count(found, warnings=False) else Exit.OK
 
 
-def _findings(folder: Path, shelf: Shelf) -> tuple[Diagnostic, ...]:
-    from taskpack.packs.check import check_pack
-    from taskpack.packs.load import load_pack
-    from taskpack.packs.names import FILE
-
+def _load(folder: Path, shelf: Shelf) -> Loaded | tuple[Diagnostic, ...]:
     try:
-        return check_pack(load_pack(Path(shown(folder)) / FILE), shelf)
+        return shelf.load(Path(shown(folder)))
     except PackInvalid as invalid:
         return invalid.diagnostics
 

@@ -48,7 +48,7 @@ class Shelf:
         folder = self.find(name)
         if folder is None:
             raise NotFound(f"there is no pack `{name}`", hint=did_you_mean(name, self.names()))
-        loaded = self._load(folder)
+        loaded = self.load(folder)
         if not parse_requirement(requirement).allows(parse_version(loaded.version)):
             raise VersionRefused(f"`{name}` is here in version {loaded.version}, which `{requirement}` refuses")
         return loaded
@@ -77,13 +77,15 @@ class Shelf:
             found |= {name for path in root.glob(f"*/{FILE}") if (name := read_name(path.parent))}
         return sorted(name for name in found if is_pack_name(name))
 
-    def _load(self, folder: Path) -> Loaded:
+    def load(self, folder: Path) -> Loaded:
+        """The pack in a folder, read once; its mistakes name the file as it was called the first time. Raises PackInvalid."""
         # Late, as names are looked up where pydantic would take too long to start.
         from .load import load_pack
 
-        if folder not in self._loaded:
-            self._loaded[folder] = load_pack(folder)
-        return self._loaded[folder]
+        place = folder.resolve()
+        if place not in self._loaded:
+            self._loaded[place] = load_pack(folder)
+        return self._loaded[place]
 
 
 def open_shelf(roots: Sequence[Path] = (), explicit: Iterable[Path] = (), pinned: Pinned | None = None) -> Shelf:
