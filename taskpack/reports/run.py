@@ -43,7 +43,7 @@ def _units(summary: Json, colour: bool) -> list[str]:
     gates = [gate for gate in _GATES if any(gate in unit["gates"] for unit in units)]
     rows = [("unit", *gates, "seen", "unseen", "speedup", "score")]
     for unit in units:
-        verdicts = [painted(unit["gates"].get(gate, "none"), colour) for gate in gates]
+        verdicts = [painted(unit["gates"].get(gate, "" if unit["gates"] else "none"), colour) for gate in gates]
         speed = interval(unit["speedup"], "geomean") or (unit["execution"] if unit["execution"] != "native" else "")
         rows.append((_name(unit), *verdicts, _cases(unit["seen"]), _cases(unit["unseen"]), speed, _score(unit["score"])))
     return align(rows, right=(len(gates) + 1, len(gates) + 2))
