@@ -13,7 +13,7 @@ import click
 from taskpack.errors import TaskpackError, UsageError
 from taskpack.registry.trust import must_be_walled
 
-from .places import made_folder, shown
+from .places import runs_folder, shown
 from .wording import say_error
 
 if TYPE_CHECKING:
@@ -53,7 +53,12 @@ class _Outcome:
 
 @click.command("run")
 @click.argument("packs", nargs=-1, metavar="[PACKS]...")
-@click.option("--candidate", type=click.Path(path_type=Path), metavar="DIR", help="Folder with the candidate's files. Default: the task's own start.")
+@click.option(
+    "--candidate",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder with the candidate's files. Default: the task's own start.",
+)
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
@@ -85,7 +90,7 @@ def command(
     options = _Options(candidate, target, seed, quick, trust)
     outcomes = []
     for folder in subjects.folders:
-        outcome = _try(folder, subjects.shelf, options, is_alone=len(subjects.folders) == 1)
+        outcome = _try(folder, subjects.shelf, options, is_raised=len(subjects.folders) == 1 and not as_json)
         outcomes.append(outcome)
         if not as_json:
             _show(outcome)
@@ -93,12 +98,12 @@ def command(
     return max(outcome.code for outcome in outcomes)
 
 
-def _try(folder: Path, shelf: Shelf, options: _Options, *, is_alone: bool) -> _Outcome:
-    """Judges one task; where it is one of several, what stops it does not stop the others."""
+def _try(folder: Path, shelf: Shelf, options: _Options, *, is_raised: bool) -> _Outcome:
+    """Judges one task; where it is one of several, or JSON is wanted, what stops it becomes an outcome."""
     try:
         return _judge(folder, shelf, options)
     except TaskpackError as error:
-        if is_alone:
+        if is_raised:
             raise
         return _Outcome(say_error(error), folder, reason=error.message)
 
@@ -110,20 +115,21 @@ def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
     from .building import build
     from .progress import Progress
 
+    runs = runs_folder(folder)  # before the work: what cannot be kept is better known at once
     built = build(folder, options.target, shelf)
     with Progress(read_name(folder) or shown(folder)) as progress:
         result, code = judge(built.path, options.words(folder, shelf), progress.hear)
-    return _Outcome(code, folder, result, _keep(result, folder, options))
+    return _Outcome(code, folder, result, _keep(result, runs, options))
 
 
-def _keep(result: Result, folder: Path, options: _Options) -> Path:
+def _keep(result: Result, runs: Path, options: _Options) -> Path:
     """Writes a run with one unit, such as `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
     from taskpack.runs.folder import Header, Unit, create_run, new_folder, slot_name, unit_key, write_unit
 
     task = {"name": result["task"], "version": result["version"]}
     slot = slot_name(result["task"], 1)
     header = Header("task", {"task": result["task"]}, (slot,), (task,), result["target"], {"quick": options.is_quick}, result["probe"])
-    run = create_run(new_folder(made_folder(folder) / "runs"), header)
+    run = create_run(new_folder(runs), header)
     write_unit(run, slot, Unit(unit_key(result, 1), result), {})
     return run.folder
 

@@ -1,9 +1,13 @@
 """`taskpack run`: real tasks, real candidates, every verdict and exit code."""
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -116,3 +120,78 @@ def test_what_new_makes_passes_as_it_is(family: str, name: str, taskpack: Taskpa
     assert ran.code == 0 or "\nfast     inconclusive" in ran.out, ran.out + ran.err  # the clock, on a machine that others use
     assert "\ngeneral  pass" in ran.out
     assert ("only native time is speed" in ran.out) == (family != "cpp2cpp")
+
+
+@needs_compiler
+def test_a_run_in_a_folder_that_cannot_be_written_is_kept_in_the_cache(taskpack: Taskpack, task: Path) -> None:
+    (task / ".taskpack").mkdir(exist_ok=True)
+    (task / ".taskpack" / "runs").write_text("a file", encoding="utf-8")
+    ran = taskpack("run", "--quick", "--candidate", SOFTMAX / "examples" / "whole-tiles", cwd=task)
+    assert ran.code == 1
+    assert "\ngeneral  fail" in ran.out
+    assert "/runs/" in ran.err
+    assert "kept in .taskpack" not in ran.err
+
+
+@needs_compiler
+def test_an_error_under_json_is_json(taskpack: Taskpack, task: Path) -> None:
+    (task / "reference.py").unlink(missing_ok=True)
+    (task / "kernel.cpp").unlink()
+    ran = taskpack("run", "--json", cwd=task)
+    assert ran.code == 2
+    assert json.loads(ran.out)["kind"] == "error"
+
+
+@pytest.mark.parametrize("folder", ["", "nowhere", "kernel.cpp"])
+def test_a_candidate_that_is_no_folder_is_refused(folder: str, taskpack: Taskpack, task: Path) -> None:
+    ran = taskpack("run", "--candidate", folder, cwd=task)
+    assert ran.code == 2
+    assert "--candidate" in ran.err
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("made", "words"), [("folder", "has a folder in the place of `kernel.cpp`"), ("link", "has a link in the place of `kernel.cpp`"), ("", "has no file")]
+)
+def test_a_candidates_file_that_is_none_is_a_verdict(made: str, words: str, taskpack: Taskpack, task: Path) -> None:
+    folder = task / "odd"
+    folder.mkdir()
+    if made == "folder":
+        (folder / "kernel.cpp").mkdir()
+    elif made == "link":
+        (folder / "kernel.cpp").symlink_to(task / "kernel.cpp")
+    ran = taskpack("run", "--quick", "--candidate", folder, cwd=task)
+    assert ran.code == 1
+    assert words in " ".join(ran.out.split())
+
+
+@needs_compiler
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_outlives_a_run_that_is_ended(number: signal.Signals, task: Path, tmp_path: Path) -> None:
+    (task / "kernel.cpp").write_text(
+        '#include <cstdint>\nextern "C" void softmax_float32(const float*, float*, int64_t, int64_t) { for (volatile int i = 0;; i = i) {} }\n',
+        encoding="utf-8",
+    )
+    mark = {**os.environ, "TMPDIR": str(tmp_path / "own")}
+    (tmp_path / "own").mkdir()
+    process = subprocess.Popen([sys.executable, "-m", "taskpack", "run"], cwd=task, env=mark, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout
+    while "compile" not in (line := process.stdout.readline()):
+        assert line, "it ended before it was asked to"
+    process.send_signal(number)
+    process.stdout.close()
+    assert process.wait(60) in (128 + number, -number)
+    ends = time.monotonic() + 30
+    while _with_temporary_folder(tmp_path / "own") and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert not _with_temporary_folder(tmp_path / "own")
+
+
+def _with_temporary_folder(folder: Path) -> list[str]:
+    """Processes that were started with that TMPDIR."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"TMPDIR={folder}".encode() in entry.read_bytes().split(b"\0"):
+                found.append(entry.parent.name)
+    return found
