@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from taskpack.errors import UsageError
+from taskpack.registry.trust import must_be_walled
 
 from .places import runs_folder, shown
 
@@ -32,8 +33,11 @@ _TUNE = "tune"
 )
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals, smaller gains are not seen.")
+@click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
 @click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN", help="Go on with this run.")
-def command(task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, resume: Path | None) -> None:
+def command(
+    task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, trust: bool, resume: Path | None
+) -> None:
     """Improve a candidate of TASK stage by stage.
 
     A proposal is taken over if it is right on every case, seen and unseen, and, measured side by side with the stage's input, faster beyond noise, with no
@@ -60,6 +64,8 @@ def command(task: str, agent: str, pipeline: str | None, only: tuple[str, ...], 
         raise UsageError(f"{task} holds {len(subjects.folders)} tasks, and one is optimised at a time")
     loaded, stages = _find_pipeline(pipeline or ("pipelines/tune" if agent == _TUNE else "pipelines/xe-nine"), only, subjects.shelf)
     work = open_work(build(subjects.folders[0], target, subjects.shelf).path, candidate)
+    walled = must_be_walled(subjects.folders[0], subjects.shelf, is_trusting=trust)
+    options = [*(["--quick"] if quick else []), *(["--walled"] if walled else [])]
     run = go_on_with(resume, work, loaded, agent) if resume else start_run(new_folder(runs_folder(subjects.folders[0])), work, loaded, agent, quick)
 
     def record(trial: Trial) -> None:
@@ -69,7 +75,7 @@ def command(task: str, agent: str, pipeline: str | None, only: tuple[str, ...], 
     files = work.start
     with held(run), tempfile.TemporaryDirectory() as scratch:
         propose = tune if agent == _TUNE else replay(Path(agent))
-        judge = partial(work.judge, Path(scratch), is_quick=quick)
+        judge = partial(work.judge, Path(scratch), options)
         for end in run_pipeline(stages, work.start, read_prompts(loaded), work.facts, propose, judge, read_trials(run), record, only or None):
             files = end.files
             click.echo(f"{end.stage}: {_ending(end)}")

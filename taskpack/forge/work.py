@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,10 @@ class Work:
         side = self.plan["candidate"]
         return facts_of(side["language"], side["execution"], files)
 
-    def judge(self, scratch: Path, files: Files, against: Files, is_quick: bool) -> Mapping[str, Any]:
+    def judge(self, scratch: Path, options: Sequence[str], files: Files, against: Files) -> Mapping[str, Any]:
         """The harness's result for `files` measured against `against`."""
         folders = write_files(scratch / "candidate", files), write_files(scratch / "against", against)
-        words = ["--candidate", str(folders[0]), "--against", str(folders[1]), *(["--quick"] if is_quick else [])]
+        words = ["--candidate", str(folders[0]), "--against", str(folders[1]), *options]
         return judge(self.harness, words, lambda _: None)[0]
 
 

@@ -133,10 +133,8 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
         swaps=_given_swaps(plan, candidate),
     )
     gates.run_gates(run)
-    header = _header(court, harness_digest, seed, candidate, _is_same(plan, sources))
+    header = _header(court, harness_digest, seed, sources, options)
     header |= run.facts
-    if options.against:
-        header["digests"]["against"] = _digest_files(baseline)
     findings = tuple(finding.to_dict() for finding in run.findings) if "rules" in plan["gates"] else None
     return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run), findings)
 
@@ -252,7 +250,7 @@ def _is_same(plan: dict[str, Any], sources: dict[str, dict[str, bytes]]) -> bool
     return baseline == candidate
 
 
-def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, bytes], is_baseline: bool) -> dict[str, Any]:
+def _header(court: Court, harness_digest: str, seed: str, sources: dict[str, dict[str, bytes]], options: Options) -> dict[str, Any]:
     plan = court.plan
     device = plan["target"]["device"]
     toolchain = {"python": platform.python_version()}
@@ -263,9 +261,11 @@ def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, b
         "task": plan["digests"]["task"],
         "harness": harness_digest,
         "cases": {case["id"]: case["digest"] for case in plan["cases"]},
-        "candidate": _digest_files(candidate),
+        "candidate": _digest_files(sources["candidate"]),
         "seed": sha256(bytes.fromhex(seed)),
     }
+    if options.against:
+        digests["against"] = _digest_files(sources["baseline"])
     return {
         "task": plan["task"],
         "version": plan["version"],
@@ -275,7 +275,7 @@ def _header(court: Court, harness_digest: str, seed: str, candidate: dict[str, b
         "seed": seed,
         "execution": plan["execution"],
         "isolation": court.parent.isolation,
-        "candidate_is_baseline": is_baseline,
+        "candidate_is_baseline": _is_same(plan, sources),
         "probe": probe.probe(gpus=device != "cpu"),
         "toolchain": toolchain,
     }
