@@ -31,8 +31,8 @@ if command -v g++ >/dev/null || command -v clang++ >/dev/null; then
   say '1. A new task, HIP to HIP, judged on the CPU: the kernel is emulated, so there is a verdict but no speed'
   run taskpack new hip2hip softmax
   cd softmax
-  run taskpack build
-  run taskpack run
+  run taskpack build --target cpu
+  run taskpack run --target cpu
   cd ..
   say '2. An optimised C++ candidate: native, so there is a speedup, with its 95 % interval'
   run taskpack run arena/cpp2cpp-softmax --candidate "$packs/cpp2cpp-softmax/examples/vector-exp"
@@ -60,5 +60,8 @@ cat <<'NEXT'
   taskpack new cpp2cpp softmax && cd softmax   # a task of your own; its README says what to do
   taskpack run --candidate FOLDER              # judge your kernel.cpp
   taskpack check                               # break pack.toml, and see what is said of it
+  taskpack run suites/first-light --agent replay   # the arena: an agent on sixteen tasks
+  taskpack optimize softmax --agent tune           # the pipeline: step by step, each step measured
+  taskpack swap models/llama --with hf-llama-rmsnorm=DIR   # production: a kernel in its whole model
   docs/tutorial.md                             # the long way round
 NEXT

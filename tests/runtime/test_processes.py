@@ -140,7 +140,7 @@ def test_a_candidate_may_not_be_a_link(warm: Warm, tmp_path: Path) -> None:
     outcome = warm.run(harness, {})
 
     assert outcome.verdict("compile") == "fail"
-    assert "no file `kernel.cpp`" in outcome.reason("compile")
+    assert "has a link in the place of `kernel.cpp`" in outcome.reason("compile")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)])
