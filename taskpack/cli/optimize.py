@@ -15,7 +15,7 @@ from taskpack.registry.trust import must_be_walled
 from .places import runs_folder, shown
 
 if TYPE_CHECKING:
-    from taskpack.forge.loop import StageEnd
+    from taskpack.forge.loop import Propose, StageEnd
     from taskpack.packs.load import Loaded
     from taskpack.packs.pipeline import Pipeline
     from taskpack.packs.shelf import Shelf
@@ -45,20 +45,17 @@ def command(
     the run's folder.
     """
     from taskpack.forge.loop import run_pipeline
-    from taskpack.forge.replay import replay
     from taskpack.forge.store import keep_trial, read_trials
     from taskpack.forge.trials import Trial
-    from taskpack.forge.tune import tune
-    from taskpack.forge.work import go_on_with, open_work, read_prompts, start_run, write_files
-    from taskpack.runs.folder import held, new_folder
+    from taskpack.forge.work import go_on_with, header_of, open_work, read_prompts, write_files
+    from taskpack.runs.folder import create_run, held, new_folder
     from taskpack.runs.judging import require_torch
 
     from .building import build
     from .subjects import find_tasks
 
     require_torch()
-    if agent != _TUNE and not Path(agent).is_dir():
-        raise UsageError(f"--agent: there is no folder `{agent}`", hint="`tune`, or a folder that holds <stage>/<round>/ with a candidate's files")
+    propose = _proposer(agent)
     subjects = find_tasks((task,))
     if len(subjects.folders) != 1:
         raise UsageError(f"{task} holds {len(subjects.folders)} tasks, and one is optimised at a time")
@@ -66,7 +63,8 @@ def command(
     work = open_work(build(subjects.folders[0], target, subjects.shelf).path, candidate)
     walled = must_be_walled(subjects.folders[0], subjects.shelf, is_trusting=trust)
     options = [*(["--quick"] if quick else []), *(["--walled"] if walled else [])]
-    run = go_on_with(resume, work, loaded, agent) if resume else start_run(new_folder(runs_folder(subjects.folders[0])), work, loaded, agent, quick)
+    header = header_of(work, loaded, agent, quick)
+    run = go_on_with(resume, header) if resume else create_run(new_folder(runs_folder(subjects.folders[0])), header)
 
     def record(trial: Trial) -> None:
         keep_trial(run, trial)
@@ -74,12 +72,22 @@ def command(
 
     files = work.start
     with held(run), tempfile.TemporaryDirectory() as scratch:
-        propose = tune if agent == _TUNE else replay(Path(agent))
         judge = partial(work.judge, Path(scratch), options)
         for end in run_pipeline(stages, work.start, read_prompts(loaded), work.facts, propose, judge, read_trials(run), record, only or None):
             files = end.files
-            click.echo(f"{end.stage}: {_ending(end)}")
+            click.echo(f"{end.stage}: {_ending(end, agent)}")
     click.echo(f"{'as it was' if files == work.start else 'changed'}: {shown(write_files(run.folder / 'candidate', files))}")
+
+
+def _proposer(agent: str) -> Propose:
+    from taskpack.forge.replay import replay
+    from taskpack.forge.tune import tune
+
+    if agent == _TUNE:
+        return tune
+    if not Path(agent).is_dir():
+        raise UsageError(f"--agent: there is no folder `{agent}`", hint="`tune`, or a folder that holds <stage>/<round>/ with a candidate's files")
+    return replay(Path(agent))
 
 
 def _find_pipeline(name: str, only: tuple[str, ...], shelf: Shelf) -> tuple[Loaded, Pipeline]:
@@ -95,8 +103,10 @@ def _find_pipeline(name: str, only: tuple[str, ...], shelf: Shelf) -> tuple[Load
     return found, found.document.pipeline
 
 
-def _ending(end: StageEnd) -> str:
+def _ending(end: StageEnd, agent: str) -> str:
     taken = [trial.reason for trial in end.trials if trial.files == end.files]
     if end.skipped:
         return end.skipped
+    if not end.trials:
+        return "nothing was proposed: tune finds no number in the source that it could change" if agent == _TUNE else "nothing was proposed"
     return f"taken over: {taken[-1]}" if taken else f"nothing taken over in {len(end.trials)} rounds"

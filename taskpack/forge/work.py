@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from taskpack import __version__
+from taskpack.digest import digest_bytes, digest_value
 from taskpack.errors import UsageError
 from taskpack.packs.load import Loaded
 from taskpack.packs.pipeline import PipelinePack
-from taskpack.runs.folder import Header, Run, create_run, open_run
+from taskpack.runs.folder import Header, Run, open_run
 from taskpack.runs.judging import judge
 
 from .facts import facts_of
@@ -27,6 +29,8 @@ class Work:
     harness: Path
     plan: Mapping[str, Any]
     start: Files
+    digest: str
+    """Of the harness."""
 
     def facts(self, files: Files) -> Facts:
         side = self.plan["candidate"]
@@ -42,29 +46,35 @@ class Work:
 def open_work(harness: Path, candidate: Path | None) -> Work:
     """The work on a harness from a candidate, or from the task's own start. Raises UsageError where there is none."""
     with zipfile.ZipFile(harness) as archive:
-        plan = json.loads(archive.read("plan.json"))
+        plan, digest = json.loads(archive.read("plan.json")), digest_bytes(archive.read("MANIFEST.json"))
         side = plan["candidate"]
         if candidate is not None:
             missing = [name for name in side["files"] if not (candidate / name).is_file()]
             if missing:
                 raise UsageError(f"--candidate: {candidate} has no file `{missing[0]}`")
-            return Work(harness, plan, {name: (candidate / name).read_text(encoding="utf-8") for name in side["files"]})
+            return Work(harness, plan, {name: (candidate / name).read_text(encoding="utf-8") for name in side["files"]}, digest)
         if side["start"] is None:
             raise UsageError(f"{plan['task']} has no candidate of its own", hint="say where to start: --candidate DIR")
-        return Work(harness, plan, {name: archive.read(f"pack/{side['start']}/{name}").decode() for name in side["files"]})
+        return Work(harness, plan, {name: archive.read(f"pack/{side['start']}/{name}").decode() for name in side["files"]}, digest)
 
 
-def start_run(folder: Path, work: Work, pipeline: Loaded, agent: str, is_quick: bool) -> Run:
-    """A new run of a pipeline on a task in `folder`."""
+def header_of(work: Work, pipeline: Loaded, agent: str, is_quick: bool) -> Header:
+    """What is asked of a run: everything on which its trials depend."""
     packs = ({"name": pipeline.name, "version": pipeline.document.pack.version}, {"name": work.plan["task"], "version": work.plan["version"]})
-    return create_run(folder, Header("forge", _asked(work, pipeline, agent), (), packs, work.plan["target"]["name"], {"quick": is_quick}))
+    digests = {"harness": work.digest, "start": digest_value(dict(work.start))}
+    asked = {"task": work.plan["task"], "pipeline": pipeline.name, "agent": agent}
+    return Header("forge", asked, (), packs, work.plan["target"]["name"], {"quick": is_quick, **digests})
 
 
-def go_on_with(folder: Path, work: Work, pipeline: Loaded, agent: str) -> Run:
-    """The run that is there already; raises UsageError where it is of something else."""
+def go_on_with(folder: Path, header: Header) -> Run:
+    """The run that is there already; raises UsageError where it was of something else, or in another way: its trials would not compare."""
     run = open_run(folder)
-    if dict(run.header.asked) != _asked(work, pipeline, agent):
-        raise UsageError(f"{folder} is a run of {', '.join(map(str, run.header.asked.values()))}", hint="resume with the same task, pipeline and agent")
+    if run.taskpack != __version__:
+        raise UsageError(f"{folder} is a run of taskpack {run.taskpack}, and this is {__version__}", hint="start a new run")
+    for what in ("kind", "asked", "packs", "target", "options"):
+        there, here = getattr(run.header, what), getattr(header, what)
+        if there != here:
+            raise UsageError(f"{folder} is a run with other {what}: {json.dumps(there)}, and not {json.dumps(here)}", hint="resume as it was started")
     return run
 
 
@@ -82,7 +92,3 @@ def write_files(folder: Path, files: Files) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="")
     return folder
-
-
-def _asked(work: Work, pipeline: Loaded, agent: str) -> dict[str, str]:
-    return {"task": str(work.plan["task"]), "pipeline": pipeline.name, "agent": agent}

@@ -133,7 +133,7 @@ def open_run(folder: Path) -> Run:
             said.get("options", {}),
             said.get("probe", {}),
         )
-    return Run(folder, header)
+        return Run(folder, header, said["taskpack"])
 
 
 def write_unit(run: Run, slot: str, unit: Unit, files: Mapping[str, bytes]) -> None:

@@ -69,6 +69,31 @@ def test_stages_replayed_on_cpp_and_resumed(tmp_path: Path) -> None:
 
 
 @needs_compiler
+def test_a_run_is_not_gone_on_with_in_another_way(tmp_path: Path) -> None:
+    words = ("arena/hip2hip-softmax", "--agent", "tune")
+    assert optimize(tmp_path, *words, "--quick").returncode == 0
+    run = run_of(tmp_path)
+    full = optimize(tmp_path, *words, "--resume", str(run))
+    assert full.returncode == 2
+    assert "is a run with other options" in full.stderr
+    other = optimize(tmp_path, "arena/hip2hip-rmsnorm", "--agent", "tune", "--quick", "--resume", str(run))
+    assert other.returncode == 2
+    assert "is a run with other asked" in other.stderr
+    header = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    (run / "run.json").write_text(json.dumps({**header, "taskpack": "0.0.1"}), encoding="utf-8")
+    older = optimize(tmp_path, *words, "--quick", "--resume", str(run))
+    assert older.returncode == 2
+    assert "is a run of taskpack 0.0.1" in older.stderr
+
+
+@needs_compiler
+def test_a_source_without_numbers_is_told(tmp_path: Path) -> None:
+    done = optimize(tmp_path, "arena/cpp2cpp-softmax", "--agent", "tune", "--quick")
+    assert done.returncode == 0
+    assert "nothing was proposed: tune finds no number in the source" in done.stdout
+
+
+@needs_compiler
 @pytest.mark.slow
 def test_tune_finds_faster_numbers_in_cpp(tmp_path: Path) -> None:
     """Rows of a tile that leave registers idle: 1 instead of 4."""
