@@ -60,18 +60,23 @@ def _of_gpu(gpu: dict[str, Any], folder: Path, shelf: Shelf) -> str:
     from taskpack.packs.load import load_pack
     from taskpack.packs.target import TargetPack
     from taskpack.packs.task import TaskPack
-    from taskpack.runtime.languages import EXECUTION
 
     task = load_pack(folder).document
     if isinstance(task, TaskPack):
         sides = (task.task.baseline, task.task.candidate.as_side(task.task.baseline))
-        if not all(gpu["device"] in EXECUTION.get(side.language, {}) for side in sides):
+        if not all(_runs_on(side.language, gpu["device"]) for side in sides):
             return CPU
     for name in _targets(shelf):
         target = shelf.fetch(name).document
         if isinstance(target, TargetPack) and target.target.device == gpu["device"] and _fits(target.target.recognise, gpu):
             return name
     raise UsageError(f"no target describes this machine's {gpu['name']}", hint="judge on the CPU with `--target cpu`, or write a target pack for the device")
+
+
+def _runs_on(name: str, device: str) -> bool:
+    from taskpack.runtime.languages import EXECUTION, language
+
+    return device in EXECUTION.get(name, {}) and language(name).missing(device) is None
 
 
 @functools.cache

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from taskpack.cli.targets import _of_gpu
+from taskpack.packs.shelf import open_shelf
+
 from .conftest import PACKS, Taskpack
 
 
@@ -67,3 +70,14 @@ def test_a_broken_pack_says_where_and_does_not_stop_the_others(taskpack: Taskpac
     assert both.code == 2
     assert "broken/pack.toml:21:" in both.err
     assert "built" in both.out
+
+
+def test_a_pack_that_ships_leaves_nothing_in_the_current_folder(taskpack: Taskpack, tmp_path: Path) -> None:
+    assert taskpack("build", "arena/cpp2cpp-softmax").code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("task", "target"), [("hip2hip-softmax", "targets/cpu"), ("cpp2cpp-softmax", "targets/cpu")])
+def test_auto_takes_a_gpu_only_where_the_tasks_languages_run_on_it(task: str, target: str) -> None:
+    gpu = {"device": "cuda", "name": "NVIDIA H200", "arch": "", "capability": "9.0"}
+    assert _of_gpu(gpu, PACKS / "arena" / task, open_shelf()) == target
