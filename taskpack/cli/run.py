@@ -140,7 +140,7 @@ def _show(outcome: _Outcome) -> None:
     if outcome.result and outcome.kept:
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(render_result(outcome.result, colour=True, width=max(width, 72)))
-        click.echo(f"kept in {shown(outcome.kept)}", err=True)
+        click.echo(f"kept in {shown(outcome.kept)}; --seed {outcome.result['seed']} repeats it", err=True)
 
 
 def _conclude(outcomes: list[_Outcome], as_json: bool) -> None:

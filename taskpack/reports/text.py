@@ -24,19 +24,30 @@ def render_result(result: Result, *, colour: bool = False, width: int = 120) -> 
 
 def render_summary(results: Iterable[Result | tuple[str, str]], *, colour: bool = False) -> str:
     """One line for each of several runs; a pack that could not be run is given as its name and the reason."""
-    rows = [_summary_row(result, colour) for result in results]
-    return "\n".join(align([("task", *_SUMMARY_GATES, "speedup"), *rows], right=())) + "\n"
+    shown = list(results)
+    gates = gates_of(result for result in shown if not isinstance(result, tuple)) or ["compile"]
+    rows = [_summary_row(result, gates, colour) for result in shown]
+    return "\n".join(align([("task", *gates, "speedup"), *rows], right=())) + "\n"
 
 
-_SUMMARY_GATES = ("compile", "rules", "correct", "general", "fast")
+def gates_of(results: Iterable[Result]) -> list[str]:
+    """Every gate that one of the results went through or left out, in the order in which they stand there."""
+    gates: list[str] = []
+    for result in results:
+        place = 0
+        for entry in result["gates"]:
+            if entry["gate"] not in gates:
+                gates.insert(place, entry["gate"])
+            place = gates.index(entry["gate"]) + 1
+    return gates
 
 
-def _summary_row(result: Result | tuple[str, str], colour: bool) -> tuple[str, ...]:
+def _summary_row(result: Result | tuple[str, str], gates: Sequence[str], colour: bool) -> tuple[str, ...]:
     if isinstance(result, tuple):
         name, reason = result
-        return (name, "error", *[""] * (len(_SUMMARY_GATES) - 1), reason)
+        return (name, "error", *[""] * (len(gates) - 1), reason)
     verdicts = {gate["gate"]: gate["verdict"] for gate in result["gates"]}
-    return (result["task"], *(painted(verdicts.get(gate, ""), colour) for gate in _SUMMARY_GATES), interval(result["speedup"], "geomean"))
+    return (result["task"], *(painted(verdicts.get(gate, ""), colour) for gate in gates), interval(result["speedup"], "geomean"))
 
 
 def _gates(result: Result, colour: bool, width: int) -> list[str]:

@@ -34,7 +34,7 @@ def test_a_new_task_passes_and_its_result_is_kept(taskpack: Taskpack, task: Path
         assert f"\n{gate}  pass" in ran.out
         assert f"local/softmax: {gate} pass" in ran.err
     (kept,) = (task / ".taskpack" / "runs").iterdir()
-    assert f"kept in .taskpack/runs/{kept.name}" in ran.err
+    assert f"kept in .taskpack/runs/{kept.name}; --seed " in ran.err
     result = json.loads((kept / "units" / "local.softmax.1.json").read_text(encoding="utf-8"))["result"]
     assert result["task"] == "local/softmax"
     assert len({case["case"] for case in result["cases"] if case["gate"] == "general"}) >= 8
