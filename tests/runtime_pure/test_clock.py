@@ -223,8 +223,9 @@ def time_pairs(library: Path, runs: int, twice: bool, budget_s: float) -> Iterat
             pair.close()
 
 
-def holds(timing: Timing, speedup: float) -> bool:
-    return timing.low is not None and timing.high is not None and timing.low <= speedup <= timing.high
+def holds(timing: Timing, speedup: float, within: float = 0.0) -> bool:
+    """Whether the interval has the speedup, itself known to that relative error."""
+    return timing.low is not None and timing.high is not None and timing.low / (1 + within) <= speedup <= timing.high * (1 + within)
 
 
 @pytest.mark.alone
@@ -259,5 +260,6 @@ def test_twice_the_work_fifty_times(library: Path) -> None:
         timing for timing in timings if timing.speedup and timing.low and timing.high and max(timing.high / timing.speedup, timing.speedup / timing.low) <= 1.05
     ]
     assert sum(abs(timing.speedup / 0.5 - 1) <= 0.05 for timing in sure if timing.speedup) >= 0.9 * len(sure), [timing.reason for timing in sure]
-    # On a machine that others use intervals are wide; what they claim must be true all the same.
-    assert sum(holds(timing, 0.5) for timing in timings) >= 45, [timing.reason for timing in timings if not holds(timing, 0.5)]
+    # On a machine that others use intervals are wide; what they claim must be true all the same. Half of the rows are half of the time
+    # only to some 2 %: a call's fixed part is 0.7 % of the shortest kernel, and a longer one meets more interrupts and other caches.
+    assert sum(holds(timing, 0.5, within=0.02) for timing in timings) >= 45, [timing.reason for timing in timings if not holds(timing, 0.5, within=0.02)]
