@@ -14,6 +14,7 @@ from typing import Any
 
 from taskpack import resources
 from taskpack.errors import Conflict, NotFound, UsageError
+from taskpack.made import MADE, furnish
 from taskpack.packs.load import Loaded
 from taskpack.packs.names import is_pack_name
 from taskpack.packs.shelf import Shelf
@@ -64,7 +65,7 @@ def scaffold(family: str, name: str, folder: Path, shelf: Shelf, *, op: str | No
                 _copy_files(start, made / "start")
         else:
             made = _render(family, own, Path(scratch))
-        _add_schema(made)
+        furnish(made / MADE, "task")
         _put(made, folder)
     return known.name if known else None
 
@@ -169,14 +170,6 @@ def _copy_files(shipped: _Shipped, folder: Path) -> None:
     for file in shipped.side.files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(shipped.folder / file, folder / file)
-
-
-def _add_schema(folder: Path) -> None:
-    """The schema that the first line of pack.toml names; `.taskpack/` ignores itself in git."""
-    made = folder / ".taskpack"
-    made.mkdir()
-    (made / ".gitignore").write_text("*\n", encoding="utf-8", newline="\n")
-    shutil.copyfile(resources.schemas() / "task.schema.json", made / "task.schema.json")
 
 
 def _put(made: Path, folder: Path) -> None:

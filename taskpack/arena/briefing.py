@@ -13,7 +13,7 @@ from taskpack import resources
 from taskpack.compiler.lower import lower_pack
 from taskpack.compiler.plan import Plan
 from taskpack.compiler.resolve import Resolved, resolve_pack
-from taskpack.packs.load import load_pack
+from taskpack.packs.check import load_checked
 from taskpack.packs.shelf import Shelf
 
 PROMPT, CASES = "PROMPT.md", "cases.json"
@@ -48,7 +48,7 @@ class Briefing:
 
 def brief(folder: Path, target: str, shelf: Shelf) -> Briefing:
     """The briefing of the task in `folder` for a target. Raises PackInvalid, UsageError and NotFound as building does."""
-    resolved = resolve_pack(load_pack(folder), target, shelf.fetch)
+    resolved = resolve_pack(load_checked(folder, shelf), target, shelf.fetch)
     plan = lower_pack(resolved)
     baseline = {name: file.content for name, file in resolved.baseline_files.items()}
     start = {name: file.content for name, file in resolved.start_files.items()}

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskpack.errors import NotFound
+from taskpack.made import MADE
 
 if TYPE_CHECKING:
     from taskpack.runs.folder import Run
 
-_RUNS = Path(".taskpack/runs")
+_RUNS = Path(MADE, "runs")
 
 
 def find_run(word: str) -> Run:

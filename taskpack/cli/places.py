@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from taskpack import resources
+from taskpack.made import MADE, furnish
 
 
 def shown(path: Path) -> str:
@@ -20,11 +21,8 @@ def made_folder(pack: Path) -> Path:
     shipped = resources.shipped_packs()
     is_foreign = resources.is_installed(pack) or (pack.resolve().is_relative_to(shipped) and not Path.cwd().is_relative_to(shipped))
     owner = Path() if is_foreign else pack
-    folder = owner / ".taskpack"
-    folder.mkdir(exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8", newline="\n")
+    folder = owner / MADE
+    furnish(folder)
     return folder
 
 

@@ -12,7 +12,7 @@ import click
 from taskpack.errors import UsageError
 
 from .kept import terminal_width
-from .places import made_folder, shown
+from .places import runs_folder, shown
 
 if TYPE_CHECKING:
     from taskpack.packs.load import Loaded
@@ -45,7 +45,7 @@ def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick:
     suite, chosen = _load(folder, "suite", shelf), _load(_find_agent(agent, shelf), "agent", shelf)
     target = _target(suite, target, shelf)
     plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf, is_trusting), is_quick=is_quick)
-    run = start_run(plan, made_folder(folder) / "runs", is_resumed=is_resumed)
+    run = start_run(plan, runs_folder(folder), is_resumed=is_resumed)
     click.echo(f"kept in {shown(run.folder)}", err=True)
 
     def judge_aloud(task: str, harness: Path, words: Sequence[str]) -> dict[str, Any]:
@@ -72,16 +72,11 @@ def _find_agent(word: str | None, shelf: Shelf) -> Path:
 
 
 def _load(folder: Path, kind: str, shelf: Shelf) -> Loaded:
-    from taskpack.errors import PackInvalid
-    from taskpack.packs.check import check_pack
-    from taskpack.packs.load import load_pack
+    from taskpack.packs.check import load_checked
 
-    loaded = load_pack(folder)
+    loaded = load_checked(folder, shelf)
     if loaded.kind != kind:
         raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`, not `{kind}`")
-    diagnostics = check_pack(loaded, shelf)
-    if any(not diagnostic.is_warning for diagnostic in diagnostics):
-        raise PackInvalid(diagnostics)
     return loaded
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from taskpack import __version__, resources
 from taskpack.digest import digest_bytes, digest_value
+from taskpack.made import MADE, furnish, write_atomically
 from taskpack.packs.shelf import Shelf
 
 from . import stamp
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from .bundle import Bundle
     from .resolve import Resolved
-
-MADE = ".taskpack"
-"""In a pack's folder: what is made from it. It ignores itself in git."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,9 @@ def build_pack(pack: Path | Loaded, target: str, shelf: Shelf, out: Path | None 
     if stamped and stamped.holds(folder, _house(), product, shelf.find):
         return Built(product, stamped.harness_digest, stamped.task_digest, is_up_to_date=True)
     compiled = _compile(pack, target, shelf)
-    _furnish(made, compiled.resolved.pack.kind)
+    furnish(made, compiled.resolved.pack.kind)
     built = _write(product, compiled)
-    _write_atomically(product.with_suffix(".json"), _stamp(compiled, folder).to_json())
+    write_atomically(product.with_suffix(".json"), _stamp(compiled, folder).to_json())
     return built
 
 
@@ -80,17 +77,11 @@ def emit(pack: Path | Loaded, target: str, shelf: Shelf, stage: str) -> str:
 
 
 def _resolve(pack: Path | Loaded, target: str, shelf: Shelf) -> Resolved:
-    from taskpack.errors import PackInvalid
-    from taskpack.packs.check import check_pack
-    from taskpack.packs.load import load_pack
+    from taskpack.packs.check import load_checked
 
     from .resolve import resolve_pack
 
-    loaded = load_pack(pack) if isinstance(pack, Path) else pack
-    diagnostics = check_pack(loaded, shelf)
-    if any(not diagnostic.is_warning for diagnostic in diagnostics):
-        raise PackInvalid(diagnostics)
-    return resolve_pack(loaded, target, shelf.fetch)
+    return resolve_pack(load_checked(pack, shelf), target, shelf.fetch)
 
 
 @dataclass(frozen=True)
@@ -124,7 +115,7 @@ def _write(path: Path, compiled: _Compiled) -> Built:
     content = compiled.bundle.content
     is_there = path.is_file() and path.read_bytes() == content
     if not is_there:
-        _write_atomically(path, content, mode=0o755)
+        write_atomically(path, content, mode=0o755)
     return Built(path, compiled.bundle.harness_digest, compiled.task_digest, is_up_to_date=is_there)
 
 
@@ -148,36 +139,6 @@ def _made_folder(folder: Path) -> Path:
         return folder / MADE
     place = digest_bytes(str(folder.resolve()).encode()).removeprefix("sha256:")[:16]
     return resources.cache() / "build" / f"{folder.resolve().name}-{place}"
-
-
-def _furnish(made: Path, kind: str) -> None:
-    """What stands beside the harness: a word to git, and the schema to which the pack's first line points."""
-    schema = f"{kind}.schema.json"
-    wanted = {made / ".gitignore": b"*\n", made / schema: (resources.schemas() / schema).read_bytes()}
-    for path, content in wanted.items():
-        if not path.is_file() or path.read_bytes() != content:
-            _write_atomically(path, content)
-
-
-def _write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """The whole content under its name, or what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(mode & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink()
-        raise
-
-
-@functools.cache
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _house() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path as Folder
 
 from taskpack.errors import Diagnostic, NotFound, PackInvalid
 
@@ -10,7 +11,7 @@ from .agent import AgentPack
 from .check_task import TASK_AND_OP_CHECKS
 from .findings import Finding
 from .knowledge import KnowledgePack
-from .load import Loaded
+from .load import Loaded, load_pack
 from .model import ModelPack
 from .op import OpPack
 from .shelf import Shelf, VersionRefused
@@ -20,6 +21,15 @@ from .suggest import hint_among
 from .suite import SuitePack
 from .target import TargetPack
 from .task import TaskPack
+
+
+def load_checked(pack: Folder | Loaded, shelf: Shelf) -> Loaded:
+    """The pack in a folder, or one that was loaded; raises PackInvalid with every mistake in it."""
+    loaded = load_pack(pack) if isinstance(pack, Folder) else pack
+    diagnostics = check_pack(loaded, shelf)
+    if any(not diagnostic.is_warning for diagnostic in diagnostics):
+        raise PackInvalid(diagnostics)
+    return loaded
 
 
 def check_pack(loaded: Loaded, shelf: Shelf) -> tuple[Diagnostic, ...]:

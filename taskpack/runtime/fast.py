@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from . import clock
@@ -29,14 +28,11 @@ def fast(run: Run) -> Verdict:
     cases = [case for case in run.question.seen_cases() if case.is_timed and run.unsupported(case) is None]
     if not cases:
         return Verdict(SKIP, "no timed case can run on this device")
-    try:
-        _prepare_baseline(run)
-        scored = [_time(run, case, run.timing_budget_s, _PATIENCE * run.timing_budget_s) for case in cases]
-        unseen = [case for case in run.unseen if run.unsupported(case) is None]
-        for case in unseen[:_UNSEEN_TIMED]:
-            _time(run, case, run.timing_budget_s / 2)
-    except PackFault as error:
-        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    _prepare_baseline(run)
+    scored = [_time(run, case, run.timing_budget_s, _PATIENCE * run.timing_budget_s) for case in cases]
+    unseen = [case for case in run.unseen if run.unsupported(case) is None]
+    for case in unseen[:_UNSEEN_TIMED]:
+        _time(run, case, run.timing_budget_s / 2)
     run.speedup = clock.combine(scored)
     return _conclude(run, cases, scored)
 
@@ -66,11 +62,7 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
     def pass_of(side: str, count: int) -> float:
         nonlocal side_now
         side_now = side
-        trial.poison(side, pattern, count)
-        trial.touch(side, count)
-        begin = time.perf_counter()
-        trial.call(side, count, seconds=count * run.question.call_s)
-        return time.perf_counter() - begin
+        return trial.timed_call(side, count, pattern)
 
     def verify(side: str, count: int) -> str | None:
         trial.collect(side, count)
@@ -109,6 +101,6 @@ def _conclude(run: Run, cases: list[Case], scored: list[clock.Timing]) -> Verdic
         return Verdict(INCONCLUSIVE, "no speedup could be measured")
     mean, low, high = run.speedup["geomean"], run.speedup["low"], run.speedup["high"]
     words = f"{mean:.2f}x ({low:.2f}–{high:.2f})"
-    if high < 0.98:
+    if high < clock.NOT_SLOWER:
         return Verdict(FAIL, f"{words}, slower than the baseline")
     return Verdict(PASS, words if low > 1 else f"{words}, no difference from the baseline" if high >= 1 else words)

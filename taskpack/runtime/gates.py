@@ -42,10 +42,7 @@ def correct(run: Run) -> Verdict:
 
 def general(run: Run) -> Verdict:
     """Cases that nobody has seen: drawn by the judge from the pack's tables, in random order."""
-    try:
-        run.unseen += run.question.draw_cases(run.rng)
-    except PackFault as error:
-        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    run.unseen += run.question.draw_cases(run.rng)
     if not run.unseen:
         return Verdict(SKIP, "the pack draws no unseen cases for this device")
     return _check_all(run, "general", [(case, [_DECLARED]) for case in run.unseen])
@@ -55,17 +52,14 @@ def _check_all(run: Run, gate: str, cases: list[tuple[Case, list[str]]]) -> Verd
     """Checks case by case; a wrong answer does not end the gate, the candidate's death does."""
     failures: list[str] = []
     checked = 0
-    try:
-        for case, distributions in cases:
-            if why := run.unsupported(case):
-                run.record(CaseResult(gate, case.id, case.values, _DECLARED, SKIP, why))
-                continue
-            checked += 1
-            failures += _check_case(run, gate, case, distributions)
-            if not run.workers["candidate"].is_alive:
-                break
-    except PackFault as error:
-        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
+    for case, distributions in cases:
+        if why := run.unsupported(case):
+            run.record(CaseResult(gate, case.id, case.values, _DECLARED, SKIP, why))
+            continue
+        checked += 1
+        failures += _check_case(run, gate, case, distributions)
+        if not run.workers["candidate"].is_alive:
+            break
     if failures:
         return Verdict(FAIL, failures[0] + (f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""))
     if not checked:
@@ -130,9 +124,17 @@ def run_gates(run: Run) -> None:
         gate = known[name]
         run.note("gate-start", gate=name)
         begin = time.monotonic()
-        verdict = Verdict(SKIP, f"not reached: {stopped}") if stopped else gate(run)
+        verdict = Verdict(SKIP, f"not reached: {stopped}") if stopped else _ask(gate, run)
         if verdict.verdict in (FAIL, INCONCLUSIVE):
             stopped = stopped or f"{name} {'failed' if verdict.verdict == FAIL else 'was inconclusive'}"
         result = GateResult(name, verdict.verdict, verdict.reason, time.monotonic() - begin)
         run.gates.append(result)
         run.note("gate", **result.to_dict())
+
+
+def _ask(gate: Callable[[Run], Verdict], run: Run) -> Verdict:
+    """The gate's verdict; a pack that does not hold is not the candidate's failure."""
+    try:
+        return gate(run)
+    except PackFault as error:
+        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")

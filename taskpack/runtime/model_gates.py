@@ -8,7 +8,6 @@ outputs, and top-1 the share of positions (all but the last axis) whose greatest
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +34,9 @@ _BUDGETS = 3
 """Of a kernel's case, for one workload: a model is called far fewer times a second."""
 _SETS = 8
 _INPUT_BYTES = 256 << 20
+_NAMES = {"baseline": "the library's model", "candidate": "the candidate"}
+_TINY_S = 1e-9
+"""No time that a process says of itself is taken to be less."""
 
 
 def interface(run: Run) -> Verdict:
@@ -53,8 +55,6 @@ def interface(run: Run) -> Verdict:
     except (Answered, WorkerFailed) as error:
         run.log = run.log or getattr(error, "log", "")
         return Verdict(FAIL, f"the candidate {error.reason}")
-    except PackFault as error:
-        return _unjudged(error)
     return Verdict(PASS, ", ".join(f"{len(names)} of {task}" for task, names in places.items()))
 
 
@@ -72,8 +72,6 @@ def state_dict(run: Run) -> Verdict:
     except (Answered, WorkerFailed) as error:
         run.log = run.log or getattr(error, "log", "")
         return Verdict(FAIL, f"the candidate {error.reason}")
-    except PackFault as error:
-        return _unjudged(error)
 
 
 def parity(run: Run) -> Verdict:
@@ -84,9 +82,7 @@ def parity(run: Run) -> Verdict:
         for case in run.question.seen_cases():
             failures += _check_parity(run, case)
     except (Answered, WorkerFailed) as error:
-        return _unjudged(PackFault(f"the library's model {error.reason}"))
-    except PackFault as error:
-        return _unjudged(error)
+        raise PackFault(f"the library's model {error.reason}") from error
     return Verdict(FAIL, f"{SILENT_DRIFT}: {failures[0]}") if failures else Verdict(PASS)
 
 
@@ -116,16 +112,13 @@ def throughput(run: Run) -> Verdict:
     if run.question.plan["execution"] != "native":
         return Verdict("skip", f"{run.question.plan['execution']}: only native time is speed")
     timings, words = [], ""
-    try:
-        for case in run.question.seen_cases():
-            with _trial(run, case, _sets(run, case)) as trial:
-                timings.append(_time(run, trial, case.id, _BUDGETS * run.timing_budget_s))
-                if len(timings) == 1:
-                    words = _look_inside(run, trial, case)
-                    if not run.is_quick:
-                        _time_compiled(run, trial, case)
-    except PackFault as error:
-        return _unjudged(error)
+    for case in run.question.seen_cases():
+        with _trial(run, case, _sets(run, case)) as trial:
+            timings.append(_time(run, trial, case.id, _BUDGETS * run.timing_budget_s))
+            if len(timings) == 1:
+                words = _look_inside(run, trial, case)
+                if not run.is_quick:
+                    _time_compiled(run, trial, case)
     run.speedup = clock.combine(timings)
     for timing in timings:
         if timing.speedup is None:
@@ -228,11 +221,7 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
     def pass_of(side: str, count: int) -> float:
         nonlocal now
         now = side
-        trial.poison(side, pattern, count)
-        trial.touch(side, count)
-        begin = time.perf_counter()
-        trial.call(side, count, seconds=count * run.question.call_s)
-        return time.perf_counter() - begin
+        return trial.timed_call(side, count, pattern)
 
     def refill(count: int) -> None:
         answered.clear()
@@ -261,14 +250,12 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
 
 def _time_compiled(run: Run, trial: Trial, case: Case) -> None:
     """The same after torch.compile, for the evidence; the verdict is that of eager."""
-    try:
-        for side in clock.SIDES:
+    for side in clock.SIDES:
+        try:
             run.workers[side].ask("compile", 2 * run.question.plan["limits"]["compile_s"], binding=trial.binding)
-    except Answered as error:
-        run.facts["compiled"] = f"not measured: {error.reason}"
-        return
-    except WorkerFailed as error:
-        raise PackFault(f"while it was compiled, a model {error.reason}") from error
+        except (Answered, WorkerFailed) as error:
+            run.facts["compiled"] = f"not measured: {_NAMES[side]} {error.reason}"
+            return
     timing = _time(run, trial, f"{case.id} compiled", run.timing_budget_s)
     run.facts["compiled"] = timing.reason
 
@@ -276,7 +263,14 @@ def _time_compiled(run: Run, trial: Trial, case: Case) -> None:
 def _look_inside(run: Run, trial: Trial, case: Case) -> str:
     """What share of the library's time is spent where candidates stand, how much faster these are there, and the most that can come of it (Amdahl)."""
     names = [name for found in _places(run, case).values() for name in found]
-    seconds = {side: run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names) for side in clock.SIDES}
+    seconds: dict[str, tuple[float, float]] = {}
+    for side in clock.SIDES:
+        try:
+            total, inside = map(float, run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names))
+        except (Answered, WorkerFailed) as error:
+            run.facts["in_situ"] = f"not measured: {_NAMES[side]} {error.reason}"
+            return ""
+        seconds[side] = (max(total, _TINY_S), max(inside, _TINY_S))
     (total, inside), (_, candidate) = seconds["baseline"], seconds["candidate"]
     share, kernel = min(1.0, inside / total), inside / candidate
     bound = 1 / (1 - share + share / kernel)
@@ -321,7 +315,3 @@ def _ask_library(run: Run, what: str, case: Case, **content: Any) -> dict[str, A
     except (Answered, WorkerFailed) as error:
         raise PackFault(f"the library's model {error.reason}") from error
     return run.library[key]
-
-
-def _unjudged(error: PackFault) -> Verdict:
-    return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")

@@ -9,7 +9,7 @@ import torch
 
 from . import signature
 from .domains import Answered, WorkerFailed
-from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, Verdict
+from .evidence import FAIL, PASS, SKIP, Verdict
 from .question import Case, PackFault, Question
 from .run import Run
 from .trial import Trial
@@ -44,8 +44,6 @@ def state_dict(run: Run) -> Verdict:
         if why := difference(wanted, found):
             return Verdict(FAIL, why)
         return use_of_state(run, run.question, case, run.question.plan["module"]["state"])
-    except PackFault as error:
-        return Verdict(INCONCLUSIVE, f"the pack cannot be judged: {error}")
     except (Answered, WorkerFailed) as error:
         run.log = run.log or getattr(error, "log", "")
         return Verdict(FAIL, f"the candidate {error.reason}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -143,9 +144,17 @@ class Trial:
             self._sides[side].ask("touch", self.question.call_s, binding=self.binding, count=count)
             self._touched[side] = count
 
-    def call(self, side: str, count: int = 1, seconds: float | None = None) -> None:
+    def call(self, side: str, count: int = 1) -> None:
         """One call of the side on each of the first `count` sets. Raises Answered and WorkerFailed."""
-        self._sides[side].ask("call", seconds or self.question.call_s, binding=self.binding, count=count)
+        self._sides[side].ask("call", count * self.question.call_s, binding=self.binding, count=count)
+
+    def timed_call(self, side: str, count: int, pattern: int) -> float:
+        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern and memory that was touched before."""
+        self.poison(side, pattern, count)
+        self.touch(side, count)
+        begin = time.perf_counter()
+        self.call(side, count)
+        return time.perf_counter() - begin
 
     def collect(self, side: str, count: int) -> None:
         if self.question.device != "cpu":

@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from .conftest import PACKS, Taskpack
 
 BROKEN = 'format = 1\n\n[pack]\nkind = "op"\nname = "local/broken"\nversion = "1"\nsummary = "x"\nlicence = "MIT"\n'
@@ -77,3 +79,15 @@ def test_a_pack_finds_its_neighbour(taskpack: Taskpack, tmp_path: Path) -> None:
     task = _copy("arena/cpp2cpp-softmax", tmp_path / "task") / "pack.toml"
     task.write_text(task.read_text().replace("ops/softmax", "local/own-op"))
     assert taskpack("check", cwd=tmp_path / "task").out == "checked 1 pack: no problems\n"
+
+
+@pytest.mark.parametrize("verb", [["check"], ["build"], ["build", "--emit", "plan"], ["run"], ["prompt"], ["optimize", "--agent", "tune"]], ids=" ".join)
+def test_every_verb_reports_a_mistake_of_the_author_where_it_stands(verb: list[str], taskpack: Taskpack, tmp_path: Path) -> None:
+    """A mistake that is found only where the pack is held against another one."""
+    assert taskpack("new", "cpp2cpp", "softmax").code == 0
+    file = tmp_path / "softmax" / "pack.toml"
+    file.write_text(file.read_text().replace('"cols"]', '"columns"]'))
+    ran = taskpack(verb[0], "softmax", *verb[1:], *([] if verb == ["check"] else ["--target", "cpu"]))
+    assert ran.code == (1 if verb == ["check"] else 2), ran.out + ran.err
+    assert "softmax/pack.toml:" in ran.out + ran.err
+    assert "`columns`" in ran.out + ran.err

@@ -99,6 +99,14 @@ def test_a_plain_reimplementation_passes(harness: Path, site: Path, tmp_path: Pa
     assert [case["outputs"]["logits"]["noise_floor"] > 0 for case in result["cases"]] == [True]
 
 
+@pytest.mark.slow
+def test_a_candidate_that_dies_when_it_is_looked_into_is_still_judged(harness: Path, site: Path, tmp_path: Path) -> None:
+    dies = MINE.replace("        return", "        if self._forward_hooks:\n            import os\n            os._exit(3)\n        return")
+    code, gates, errors = _swap(harness, site, tmp_path, dies)
+    assert code in (0, 1, 4), (gates, errors)
+    assert json.loads((tmp_path / "result.json").read_text())["in_situ"] == "not measured: the candidate ended with status 3 before it answered"
+
+
 def test_replacing_nothing_is_an_error(harness: Path, site: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(harness), "--candidate", str(tmp_path)], env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True
