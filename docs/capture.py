@@ -1,7 +1,7 @@
 """Runs the sessions that documents show and writes down what was really said: `python docs/capture.py README.md …`.
 
 In every block ```console each line `$ command` is run again, all of a page in one folder for it alone, and what follows it is replaced by what it prints on
-stdout. The folder holds `packs`, as the checkout does.
+stdout. The folder holds `packs`, as the checkout does. Not for `walk.md`, which shows parts: `tests/test_walk.py` compares them.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def capture(page: Path) -> None:
 
 def _again(block: str, where: list[Path]) -> str:
     commands = [line.removeprefix("$ ") for line in block.splitlines() if line.startswith("$ ")]
-    return "\n\n".join(f"$ {command}\n{_run(command, where)}".rstrip() for command in commands) + "\n"
+    return "\n\n".join(f"$ {command}\n{run(command, where)}".rstrip() for command in commands) + "\n"
 
 
-def _run(command: str, where: list[Path]) -> str:
+def run(command: str, where: list[Path]) -> str:
     """What it prints; a `cd` in it holds for the next command."""
     env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "110"}
     done = subprocess.run(["bash", "-c", f"{command}\necho '{_MARK}'$PWD"], cwd=where[-1], env=env, stdout=subprocess.PIPE, text=True, check=True)
