@@ -1,7 +1,11 @@
-"""What all tests share: golden files, and Hypothesis without a clock."""
+"""What all tests share: golden files, Hypothesis without a clock, and a scripted endpoint for agents."""
 
-from collections.abc import Callable
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -45,3 +49,36 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str | Path], object]:
         return path.read_text(encoding="utf-8")
 
     return read
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """Speaks the OpenAI chat protocol; gives the answers of a script, one a request, then status 500; a number is a status, bytes are sent as they are."""
+
+    script: list[Any]
+    heard: list[dict[str, Any]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.heard.append({"path": self.path, "key": self.headers["Authorization"], **json.loads(body)})
+        answer = self.script.pop(0) if self.script else 500
+        if isinstance(answer, str):
+            choices = [{"message": {"role": "assistant", "content": answer}}]
+            answer = json.dumps({"choices": choices, "usage": {"prompt_tokens": 10, "completion_tokens": 5}}).encode()
+        self.send_response(answer if isinstance(answer, int) else 200)
+        self.end_headers()
+        self.wfile.write(answer if isinstance(answer, bytes) else b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint() -> Iterator[type[Endpoint]]:
+    handler = type("Scripted", (Endpoint,), {"script": [], "heard": []})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        handler.url = f"http://127.0.0.1:{server.server_port}/v1"  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield handler
+        server.shutdown()
+        thread.join()

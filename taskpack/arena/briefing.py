@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -59,7 +60,8 @@ def brief(folder: Path, target: str, shelf: Shelf) -> Briefing:
     return Briefing(plan.task, _render(resolved, plan, baseline), given, start, plan.candidate.files)
 
 
-def _render(resolved: Resolved, plan: Plan, baseline: Mapping[str, bytes]) -> str:
+def render_prompt(template: str, **values: Any) -> str:
+    """A page of `templates/prompt/`."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(resources.templates() / "prompt"),
         undefined=jinja2.StrictUndefined,
@@ -68,13 +70,17 @@ def _render(resolved: Resolved, plan: Plan, baseline: Mapping[str, bytes]) -> st
         keep_trailing_newline=True,
         autoescape=False,
     )
-    texts = {name: content.decode(errors="replace").rstrip("\n") for name, content in baseline.items()}
-    return environment.get_template("task.md.j2").render(
+    return environment.get_template(template).render(values)
+
+
+def _render(resolved: Resolved, plan: Plan, baseline: Mapping[str, bytes]) -> str:
+    return render_prompt(
+        "task.md.j2",
         plan=plan,
         task=resolved.task,
         op=resolved.op,
         summary=resolved.pack.document.pack.summary,
-        baseline=texts,
+        baseline={name: content.decode(errors="replace").rstrip("\n") for name, content in baseline.items()},
         signatures=_signatures(plan),
         docs=_docs(resolved),
     )

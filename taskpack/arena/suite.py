@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,15 @@ from taskpack.packs.load import Loaded
 from taskpack.packs.shelf import Shelf
 from taskpack.packs.suite import SuitePack
 from taskpack.packs.task import TaskPack
-from taskpack.registry.archive import content_digest
-from taskpack.registry.gather import choose_files, read_files
+from taskpack.registry.gather import identify
 from taskpack.runs.folder import HEADER, Header, Run, Unit, create_run, held, new_folder, note_event, open_run, read_units, slot_name, unit_key, write_unit
 from taskpack.runs.judging import HarnessError
 from taskpack.runtime.probe import probe
 from taskpack.scoring.score import Scoring, score_unit, scoring_of
 
 from .briefing import Briefing
-from .door import ask_judge, open_door
-from .launch import Launched, launch
-from .workspace import diff_rest, make_workspace, take_candidate, write_files
+from .work import let_work
+from .workspace import write_files
 
 Judge = Callable[[str, Path, Sequence[str]], dict[str, Any]]
 """The result for a task of its harness that is called with some words."""
@@ -74,7 +71,7 @@ def plan_suite(suite: Loaded, agent: Loaded, shelf: Shelf, target: str, prepare:
         ready[task.name] = Work(task.name, harness, briefing, _prepared(agent, task), words)
     attempts = range(1, suite.document.suite.attempts + 1)
     works = {slot_name(task.name, attempt): ready[task.name] for attempt in attempts for task in tasks}
-    packs = tuple({"name": pack.name, "version": pack.version, "content": _content(pack)} for pack in (suite, agent, *tasks))
+    packs = tuple(identify(pack) for pack in (suite, agent, *tasks))
     options = {"quick": is_quick, "score": scoring_of(suite.document.suite).to_dict()}
     header = Header("suite", {"suite": suite.name, "agent": agent.name}, tuple(works), packs, target, options, probe(gpus=False))
     return Plan(suite.document, agent.document, header, works)
@@ -90,10 +87,6 @@ def _prepared(agent: Loaded, task: Loaded) -> Path | None:
         return agent.folder / replay.candidates[task.name]
     example = next((one for one in task.document.task.examples if one.name == replay.examples.get(task.name)), None)
     return task.folder / example.folder if example else None
-
-
-def _content(pack: Loaded) -> str:
-    return content_digest(read_files(pack.folder, choose_files(pack.folder).paths))
 
 
 def find_run(plan: Plan, runs: Path) -> Run | None:
@@ -136,15 +129,10 @@ def run_suite(plan: Plan, run: Run, judge: Judge) -> Iterator[tuple[str, Unit]]:
 
 def work_on(plan: Plan, work: Work, attempt: int, judge: Judge) -> tuple[Unit, dict[str, bytes]]:
     """One unit from an empty workspace to its score, and the files that are kept of it."""
-    with tempfile.TemporaryDirectory(prefix="taskpack-work-", ignore_cleanup_errors=True) as folder:
-        workspace = make_workspace(Path(folder), work.briefing)
-        ask = partial(ask_judge, work.harness, workspace, work.words)
-        with open_door(workspace, ask) as answers:
-            launched = launch(plan.agent.agent, workspace, work.prepared, ask)
-        candidate, rest = take_candidate(workspace), diff_rest(workspace)
-    result = _judge(work, candidate, judge, ["--quick"] if plan.header.options["quick"] else [])
-    producer = {"agent": {"name": plan.header.asked["agent"], **launched.to_dict(), "checks": len(answers)}}
-    return Unit(unit_key(result, attempt), result, score_unit(plan.scoring, result), producer), _kept(work, candidate, rest, launched)
+    worked = let_work(plan.agent.agent, work.briefing, work.harness, work.words, work.prepared)
+    result = _judge(work, worked.candidate, judge, ["--quick"] if plan.header.options["quick"] else [])
+    producer = {"agent": worked.to_dict(plan.header.asked["agent"])}
+    return Unit(unit_key(result, attempt), result, score_unit(plan.scoring, result), producer), worked.kept()
 
 
 def _judge(work: Work, candidate: Mapping[str, bytes], judge: Judge, words: Sequence[str]) -> dict[str, Any]:
@@ -152,8 +140,3 @@ def _judge(work: Work, candidate: Mapping[str, bytes], judge: Judge, words: Sequ
     with tempfile.TemporaryDirectory(prefix="taskpack-candidate-") as folder:
         write_files(Path(folder), candidate)
         return judge(work.task, work.harness, ["--candidate", folder, *words, *work.words])
-
-
-def _kept(work: Work, candidate: Mapping[str, bytes], rest: bytes, launched: Launched) -> dict[str, bytes]:
-    files = {f"candidate/{name}": content for name, content in candidate.items()}
-    return {**files, "diff.patch": rest, "prompt.md": work.briefing.prompt.encode(), "log.txt": launched.log}

@@ -26,6 +26,7 @@ VERBS = {
     "run": "taskpack.cli.run",
     "swap": "taskpack.cli.swap",
     "optimize": "taskpack.cli.optimize",
+    "trials": "taskpack.cli.trials",
     "prompt": "taskpack.cli.prompt",
     "report": "taskpack.cli.report",
     "compare": "taskpack.cli.compare",

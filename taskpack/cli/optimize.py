@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,9 @@ _TUNE = "tune"
 
 @click.command("optimize")
 @click.argument("task")
-@click.option("--agent", required=True, metavar="NAME", help="Who proposes: tune changes numbers in the source; a folder holds <stage>/<round>/ with files.")
+@click.option(
+    "--agent", required=True, metavar="NAME", help="Who proposes: tune changes numbers in the source; an agent's pack; a folder of <stage>/<round>/ with files."
+)
 @click.option("--pipeline", metavar="NAME", help="Default: pipelines/tune for tune, else pipelines/xe-nine.")
 @click.option("--stage", "only", multiple=True, metavar="ID", help="Only this stage; may be given several times.")
 @click.option(
@@ -42,52 +43,81 @@ def command(
 
     A proposal is taken over if it is right on every case, seen and unseen, and, measured side by side with the stage's input, faster beyond noise, with no
     case slower beyond noise. Where no time counts as speed, being right is all that can be shown, and is said to be all. What stands at the end is kept in
-    the run's folder.
+    the run's folder; `taskpack trials` shows how it came about.
     """
     from taskpack.forge.loop import run_pipeline
-    from taskpack.forge.store import keep_trial, read_trials
-    from taskpack.forge.trials import Trial
+    from taskpack.forge.stages import order_stages
+    from taskpack.forge.store import keep_end, keep_trial, read_trials
+    from taskpack.forge.trials import Proposal, Trial
     from taskpack.forge.work import go_on_with, header_of, open_work, read_prompts, write_files
     from taskpack.runs.folder import create_run, held, new_folder
     from taskpack.runs.judging import require_torch
 
     from .building import build
-    from .subjects import find_tasks
+    from .subjects import find_task
 
     require_torch()
-    propose = _proposer(agent)
-    subjects = find_tasks((task,))
-    if len(subjects.folders) != 1:
-        raise UsageError(f"{task} holds {len(subjects.folders)} tasks, and one is optimised at a time")
-    loaded, stages = _find_pipeline(pipeline or ("pipelines/tune" if agent == _TUNE else "pipelines/xe-nine"), only, subjects.shelf)
-    work = open_work(build(subjects.folders[0], target, subjects.shelf).path, candidate)
-    walled = must_be_walled(subjects.folders[0], subjects.shelf, is_trusting=trust)
-    options = [*(["--quick"] if quick else []), *(["--walled"] if walled else [])]
-    header = header_of(work, loaded, agent, quick)
-    run = go_on_with(resume, header) if resume else create_run(new_folder(runs_folder(subjects.folders[0])), header)
+    folder, shelf = find_task(task, "one is optimised at a time")
+    loaded, stages = _find_pipeline(pipeline or ("pipelines/tune" if agent == _TUNE else "pipelines/xe-nine"), only, shelf)
+    who = _find_agent(agent, shelf)
+    work = open_work(build(folder, target, shelf).path, candidate)
+    walls = ["--walled"] if must_be_walled(folder, shelf, is_trusting=trust) else []
+    propose = _proposer(who, folder, work.plan["target"]["name"], work.harness, walls, shelf)
+    header = header_of(work, loaded, [stage.id for stage in order_stages(stages, only or None)], who, quick)
+    run = go_on_with(resume, header) if resume else create_run(new_folder(runs_folder(folder)), header)
+    click.echo(f"kept in {shown(run.folder)}", err=True)
 
-    def record(trial: Trial) -> None:
-        keep_trial(run, trial)
+    def record(trial: Trial, proposal: Proposal) -> None:
+        keep_trial(run, trial, proposal.kept)
         click.echo(f"{trial.stage} {trial.round}: {trial.outcome}: {trial.reason.partition(chr(10))[0]}", err=True)
 
     files = work.start
-    with held(run), tempfile.TemporaryDirectory() as scratch:
-        judge = partial(work.judge, Path(scratch), options)
+    judge = partial(work.judge, [*(["--quick"] if quick else []), *walls])
+    with held(run):
         for end in run_pipeline(stages, work.start, read_prompts(loaded), work.facts, propose, judge, read_trials(run), record, only or None):
+            keep_end(run, end)
             files = end.files
             click.echo(f"{end.stage}: {_ending(end, agent)}")
     click.echo(f"{'as it was' if files == work.start else 'changed'}: {shown(write_files(run.folder / 'candidate', files))}")
 
 
-def _proposer(agent: str) -> Propose:
+def _find_agent(word: str, shelf: Shelf) -> str | Loaded:
+    """`tune`, a folder of proposals, or an agent."""
+    from taskpack.packs.names import FILE
+
+    from .subjects import agents, load_agent
+
+    if word == _TUNE or (Path(word).is_dir() and not (Path(word) / FILE).is_file()):
+        return word
+    if not Path(word).is_dir() and "/" not in word and word not in agents(shelf):
+        raise UsageError(
+            f"--agent: there is neither an agent nor a folder `{word}`",
+            hint=f"`{_TUNE}`, {', '.join(agents(shelf))}, the folder of an agent's pack, or one that holds <stage>/<round>/ with a candidate's files",
+        )
+    return load_agent(word, shelf)
+
+
+def _proposer(who: str | Loaded, task: Path, target: str, harness: Path, walls: list[str], shelf: Shelf) -> Propose:
+    from taskpack.arena.briefing import brief
+    from taskpack.forge.agents import employ
     from taskpack.forge.replay import replay
     from taskpack.forge.tune import tune
+    from taskpack.packs.agent import AgentPack
 
-    if agent == _TUNE:
+    if who == _TUNE:
         return tune
-    if not Path(agent).is_dir():
-        raise UsageError(f"--agent: there is no folder `{agent}`", hint="`tune`, or a folder that holds <stage>/<round>/ with a candidate's files")
-    return replay(Path(agent))
+    if isinstance(who, str):
+        return replay(Path(who))
+    assert isinstance(who.document, AgentPack)
+    briefing = brief(task, target, shelf)
+    prepared = who.document.agent.replay
+    if prepared is None:
+        return employ(who.document.agent, who.name, briefing, harness, walls)
+    if briefing.task not in prepared.stages:
+        raise UsageError(
+            f"{who.name} has no proposals for the stages of {briefing.task}", hint="`[agent.replay.stages]` names a folder of <stage>/<round>/ by task"
+        )
+    return replay(who.folder / prepared.stages[briefing.task])
 
 
 def _find_pipeline(name: str, only: tuple[str, ...], shelf: Shelf) -> tuple[Loaded, Pipeline]:
@@ -104,9 +134,8 @@ def _find_pipeline(name: str, only: tuple[str, ...], shelf: Shelf) -> tuple[Load
 
 
 def _ending(end: StageEnd, agent: str) -> str:
-    taken = [trial.reason for trial in end.trials if trial.files == end.files]
     if end.skipped:
         return end.skipped
     if not end.trials:
         return "nothing was proposed: tune finds no number in the source that it could change" if agent == _TUNE else "nothing was proposed"
-    return f"taken over: {taken[-1]}" if taken else f"nothing taken over in {len(end.trials)} rounds"
+    return f"taken over: {end.taken.reason}" if end.taken else f"nothing taken over in {len(end.trials)} rounds"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from taskpack.errors import UsageError
-
 
 @click.command("prompt")
 @click.argument("task")
@@ -19,11 +17,8 @@ def command(task: str, target: str) -> None:
     """
     from taskpack.arena.briefing import brief
 
-    from .subjects import find_tasks
+    from .subjects import find_task
     from .targets import choose_target
 
-    subjects = find_tasks([task])
-    if len(subjects.folders) != 1:
-        raise UsageError(f"a prompt is of one task, and {task} holds {len(subjects.folders)}")
-    (folder,) = subjects.folders
-    click.echo(brief(folder, choose_target(target, folder, subjects.shelf), subjects.shelf).prompt, nl=False)
+    folder, shelf = find_task(task, "a prompt is of one")
+    click.echo(brief(folder, choose_target(target, folder, shelf), shelf).prompt, nl=False)

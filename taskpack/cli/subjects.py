@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tomli
 
@@ -13,6 +14,11 @@ from taskpack.errors import UsageError
 from taskpack.packs.names import FILE
 from taskpack.packs.shelf import Shelf, find_packs, locate_pack, open_shelf
 from taskpack.registry.installed import Installed
+
+from .places import shown
+
+if TYPE_CHECKING:
+    from taskpack.packs.load import Loaded
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,14 @@ def find_tasks(words: Iterable[str], kinds: Collection[str] = ("task",)) -> Subj
             hint="only tasks are run, and models judged by `taskpack swap`",
         )
     return Subjects(tasks, found.shelf)
+
+
+def find_task(word: str, why: str) -> tuple[Path, Shelf]:
+    """The folder of the only task that a word means. Raises UsageError, with the reason why it must be one, where it means several."""
+    found = find_tasks((word,))
+    if len(found.folders) != 1:
+        raise UsageError(f"{word} holds {len(found.folders)} tasks, and {why}", hint=f"name one, such as {shown(found.folders[0])}")
+    return found.folders[0], found.shelf
 
 
 def find_subjects(words: Iterable[str]) -> Subjects:
@@ -71,3 +85,26 @@ def kind_of(folder: Path) -> str | None:
         return None
     kind = header.get("kind") if isinstance(header, dict) else None
     return kind if isinstance(kind, str) else None
+
+
+def load_kind(folder: Path, kind: str, shelf: Shelf) -> Loaded:
+    """The checked pack in a folder. Raises PackInvalid, and UsageError where it is of another kind."""
+    from taskpack.packs.check import load_checked
+
+    loaded = load_checked(folder, shelf)
+    if loaded.kind != kind:
+        raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`, not `{kind}`")
+    return loaded
+
+
+def agents(shelf: Shelf) -> list[str]:
+    """Names of the agents that can be named without their folder."""
+    return [name.partition("/")[2] for name in shelf.names() if name.startswith("agents/")]
+
+
+def load_agent(word: str | None, shelf: Shelf) -> Loaded:
+    """The agent that a name or a folder means. Raises UsageError where none is named."""
+    known = agents(shelf)
+    if word is None:
+        raise UsageError("a suite is worked on by an agent", hint=f"`--agent` names one: {', '.join(known)}, or the folder of a pack")
+    return load_kind(locate_pack(f"agents/{word}" if word in known else word, shelf), "agent", shelf)

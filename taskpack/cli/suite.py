@@ -13,6 +13,7 @@ from taskpack.errors import UsageError
 
 from .kept import terminal_width
 from .places import runs_folder, shown
+from .subjects import load_agent, load_kind
 
 if TYPE_CHECKING:
     from taskpack.packs.load import Loaded
@@ -42,7 +43,7 @@ def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick:
         raise UsageError("`--agent` and `--resume` are for one suite", hint="`taskpack run suites/first-light --agent replay`")
     subjects = find_subjects(words)
     (folder,), shelf = subjects.folders, subjects.shelf
-    suite, chosen = _load(folder, "suite", shelf), _load(_find_agent(agent, shelf), "agent", shelf)
+    suite, chosen = load_kind(folder, "suite", shelf), load_agent(agent, shelf)
     target = _target(suite, target, shelf)
     plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf, is_trusting), is_quick=is_quick)
     run = start_run(plan, runs_folder(folder), is_resumed=is_resumed)
@@ -60,24 +61,6 @@ def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick:
     else:
         click.echo(render_run(run, units, colour=True, width=terminal_width()), nl=False)
     return 0
-
-
-def _find_agent(word: str | None, shelf: Shelf) -> Path:
-    from taskpack.packs.shelf import locate_pack
-
-    known = [name.partition("/")[2] for name in shelf.names() if name.startswith("agents/")]
-    if word is None:
-        raise UsageError("a suite is worked on by an agent", hint=f"`--agent` names one: {', '.join(known)}, or the folder of a pack")
-    return locate_pack(f"agents/{word}" if word in known else word, shelf)
-
-
-def _load(folder: Path, kind: str, shelf: Shelf) -> Loaded:
-    from taskpack.packs.check import load_checked
-
-    loaded = load_checked(folder, shelf)
-    if loaded.kind != kind:
-        raise UsageError(f"`{loaded.name}` is of the kind `{loaded.kind}`, not `{kind}`")
-    return loaded
 
 
 def _target(suite: Loaded, word: str, shelf: Shelf) -> str:

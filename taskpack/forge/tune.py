@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .trials import VERIFIED, Files, Request
+from .trials import VERIFIED, Proposal, Request
 from .tunables import find_tunables, replace_values
 
 
-def tune(request: Request) -> Files | None:
+def tune(request: Request) -> Proposal | None:
     """The best so far with one number replaced by a neighbour that was not tried; None where every neighbour was.
 
     Where no time counts as speed there is nothing to climb: it ends with the first candidate that is right.
@@ -18,5 +18,5 @@ def tune(request: Request) -> Files | None:
         for value in tunable.choices():
             proposal = replace_values(request.best, [(tunable, value)])
             if proposal not in tried:
-                return proposal
+                return Proposal(proposal)
     return None

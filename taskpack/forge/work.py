@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ from taskpack.digest import digest_bytes, digest_value
 from taskpack.errors import UsageError
 from taskpack.packs.load import Loaded
 from taskpack.packs.pipeline import PipelinePack
+from taskpack.registry.gather import identify
 from taskpack.runs.folder import Header, Run, open_run
 from taskpack.runs.judging import judge
+from taskpack.runtime.probe import probe
 
 from .facts import facts_of
 from .stages import Facts
-from .trials import Files
+from .trials import Files, text_of
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,13 @@ class Work:
     """Of the harness."""
 
     def facts(self, files: Files) -> Facts:
-        side = self.plan["candidate"]
-        return facts_of(side["language"], side["execution"], files)
+        return facts_of(self.plan, files)
 
-    def judge(self, scratch: Path, options: Sequence[str], files: Files, against: Files) -> Mapping[str, Any]:
+    def judge(self, options: Sequence[str], files: Files, against: Files) -> Mapping[str, Any]:
         """The harness's result for `files` measured against `against`."""
-        folders = write_files(scratch / "candidate", files), write_files(scratch / "against", against)
-        words = ["--candidate", str(folders[0]), "--against", str(folders[1]), *options]
-        return judge(self.harness, words, lambda _: None)[0]
+        with tempfile.TemporaryDirectory(prefix="taskpack-candidate-") as scratch:
+            folders = [write_files(Path(scratch) / name, side) for name, side in (("candidate", files), ("against", against))]
+            return judge(self.harness, ["--candidate", str(folders[0]), "--against", str(folders[1]), *options], lambda _: None)[0]
 
 
 def open_work(harness: Path, candidate: Path | None) -> Work:
@@ -52,18 +54,20 @@ def open_work(harness: Path, candidate: Path | None) -> Work:
             missing = [name for name in side["files"] if not (candidate / name).is_file()]
             if missing:
                 raise UsageError(f"--candidate: {candidate} has no file `{missing[0]}`")
-            return Work(harness, plan, {name: (candidate / name).read_text(encoding="utf-8") for name in side["files"]}, digest)
+            return Work(harness, plan, {name: text_of((candidate / name).read_bytes()) for name in side["files"]}, digest)
         if side["start"] is None:
             raise UsageError(f"{plan['task']} has no candidate of its own", hint="say where to start: --candidate DIR")
-        return Work(harness, plan, {name: archive.read(f"pack/{side['start']}/{name}").decode() for name in side["files"]}, digest)
+        return Work(harness, plan, {name: text_of(archive.read(f"pack/{side['start']}/{name}")) for name in side["files"]}, digest)
 
 
-def header_of(work: Work, pipeline: Loaded, agent: str, is_quick: bool) -> Header:
+def header_of(work: Work, pipeline: Loaded, stages: Sequence[str], agent: str | Loaded, is_quick: bool) -> Header:
     """What is asked of a run: everything on which its trials depend."""
-    packs = ({"name": pipeline.name, "version": pipeline.document.pack.version}, {"name": work.plan["task"], "version": work.plan["version"]})
+    own = [identify(pipeline)] if isinstance(agent, str) else [identify(pipeline), identify(agent)]
+    packs = ({"name": work.plan["task"], "version": work.plan["version"]}, *own)
     digests = {"harness": work.digest, "start": digest_value(dict(work.start))}
-    asked = {"task": work.plan["task"], "pipeline": pipeline.name, "agent": agent}
-    return Header("forge", asked, (), packs, work.plan["target"]["name"], {"quick": is_quick, **digests})
+    name = agent if isinstance(agent, str) else agent.name
+    asked = {"task": work.plan["task"], "pipeline": pipeline.name, "agent": name, "stages": list(stages)}
+    return Header("forge", asked, (), packs, work.plan["target"]["name"], {"quick": is_quick, **digests}, probe(gpus=False))
 
 
 def go_on_with(folder: Path, header: Header) -> Run:
@@ -71,7 +75,7 @@ def go_on_with(folder: Path, header: Header) -> Run:
     run = open_run(folder)
     if run.taskpack != __version__:
         raise UsageError(f"{folder} is a run of taskpack {run.taskpack}, and this is {__version__}", hint="start a new run")
-    for what in ("kind", "asked", "packs", "target", "options"):
+    for what in ("kind", "asked", "packs", "target", "options", "probe"):
         there, here = getattr(run.header, what), getattr(header, what)
         if there != here:
             raise UsageError(f"{folder} is a run with other {what}: {json.dumps(there)}, and not {json.dumps(here)}", hint="resume as it was started")

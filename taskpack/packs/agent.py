@@ -32,6 +32,8 @@ class Replay(Words):
     """Task → a folder of this pack with the candidate's files."""
     examples: Mapping[PackName, CaseId] = Field(default_factory=dict)
     """Task → the name of one of its `[[task.example]]`."""
+    stages: Mapping[PackName, Text] = Field(default_factory=dict)
+    """Task → a folder of this pack that holds `<stage>/<round>/` with a candidate's files: what it proposes in the stages of a pipeline."""
 
 
 class OpenAiChat(Words):

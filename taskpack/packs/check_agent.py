@@ -42,15 +42,18 @@ def check_replay(subject: AgentSubject) -> Iterator[Finding]:
     replay = subject.agent.replay
     if replay is None:
         return
-    if not replay.candidates and not replay.examples:
+    if not replay.candidates and not replay.examples and not replay.stages:
         yield Finding(
-            "P222", ("agent", "replay"), "there is nothing to replay", "`candidates` names folders of this pack by task, `examples` names examples of the tasks"
+            "P222",
+            ("agent", "replay"),
+            "there is nothing to replay",
+            "`candidates` and `stages` name folders of this pack by task, `examples` names examples of the tasks",
         )
-    for table, named in (("candidates", replay.candidates), ("examples", replay.examples)):
+    for table, named in (("candidates", replay.candidates), ("examples", replay.examples), ("stages", replay.stages)):
         for task in named:
             path = ("agent", "replay", table, task)
             yield from check_declared(task, path, subject.pack.dependencies if subject.pack else None, on_key=True)
-            if table == "candidates":
+            if table != "examples":
                 yield from check_path(subject.folder, named[task], path, is_folder=True)
             elif task in replay.candidates:
                 yield Finding("P222", path, f"`{task}` is among the `candidates` already", "one candidate is put in place for each task", on_key=True)

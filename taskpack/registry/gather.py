@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .archive import LIMITS, File, FileRefused, path_problem
+from taskpack.packs.load import Loaded
+
+from .archive import LIMITS, File, FileRefused, content_digest, path_problem
 
 _LITTER = ("__pycache__", "*.pyc", "*~", "*.swp")
 _SECRET_NAMES = ("*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "*.keytab", "id_rsa*", "id_ed25519*", "id_ecdsa*", "credentials*", "*.env")
@@ -44,6 +46,12 @@ def choose_files(folder: Path) -> Chosen:
 def read_files(folder: Path, paths: Iterable[str]) -> tuple[File, ...]:
     """The files of those paths. Raises FileRefused for what is no plain file, changes while it is read, looks like a secret, or is text with CRLF."""
     return tuple(_checked(File(path, _read(folder, path))) for path in sorted(paths))
+
+
+def identify(pack: Loaded) -> dict[str, str]:
+    """`name`, `version` and `content` (the digest that publishing it would give) of a pack as it lies there."""
+    content = content_digest(read_files(pack.folder, choose_files(pack.folder).paths))
+    return {"name": pack.name, "version": pack.version, "content": content}
 
 
 def _walk(folder: Path, inside: str, ignored: frozenset[str]) -> Iterator[tuple[str, bool]]:

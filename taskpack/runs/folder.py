@@ -8,7 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,6 +161,16 @@ def read_units(run: Run) -> dict[str, Unit]:
 def note_event(run: Run, event: str, **facts: Any) -> None:
     """Adds a line to the journal, which people read and resuming does not."""
     disk.append_line(run.folder / JOURNAL, {"at": round(time.time(), 3), "event": event, **facts})
+
+
+def read_events(run: Run) -> list[dict[str, Any]]:
+    """The journal's lines, without one that a killed writer left half-written."""
+    path = run.folder / JOURNAL
+    events = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else ():
+        with suppress(ValueError):
+            events.append(json.loads(line))
+    return [event for event in events if isinstance(event, dict) and "event" in event]
 
 
 @contextmanager

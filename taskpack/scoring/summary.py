@@ -17,7 +17,7 @@ _PASSED = ("compile", "correct", "general")
 def summarise_run(header: Header, units: Mapping[str, Unit]) -> Json:
     """The report of a run for machines: `units` in order, `families` with counts over all units that were planned, and the `score` of a suite."""
     slots = [*header.slots, *(slot for slot in units if slot not in header.slots)]
-    rows = [_finished(slot, units[slot]) if slot in units else _unfinished(slot) for slot in slots]
+    rows = [_row(header, slot, units.get(slot)) for slot in slots]
     scoring = Scoring(**header.options["score"]) if "score" in header.options else None
     if scoring:
         rows = [{**row, "score": row["score"] or score_unit(scoring, None)} for row in rows]
@@ -25,6 +25,12 @@ def summarise_run(header: Header, units: Mapping[str, Unit]) -> Json:
     families = [_counts(family, [row for row in rows if row["family"] == family]) for family in groups]
     report = {"format": 1, "kind": "report", "run": header.to_dict(), "units": rows, "families": families, "all": _counts("all", rows)}
     return {**report, "score": combine_scores(scoring, [row["score"] for row in rows]) if scoring else None}
+
+
+def _row(header: Header, slot: str, unit: Unit | None) -> Json:
+    if unit is None:
+        return _unfinished(slot)
+    return _finished(slot, unit) if unit.result else _never_judged(header, slot, unit)
 
 
 def _finished(slot: str, unit: Unit) -> Json:
@@ -44,6 +50,12 @@ def _finished(slot: str, unit: Unit) -> Json:
         "score": unit.score,
         "producer": unit.producer,
     }
+
+
+def _never_judged(header: Header, slot: str, unit: Unit) -> Json:
+    """What was proposed before is not judged again; it passed nothing by itself."""
+    reason = f"{unit.producer.get('outcome', NOT_JUDGED)}: {unit.producer.get('reason', '')}"
+    return {**_unfinished(f"{slot}.{unit.key['attempt']}"), "slot": slot, "task": header.asked.get("task", slot), "reason": reason, "producer": unit.producer}
 
 
 def _unfinished(slot: str) -> Json:

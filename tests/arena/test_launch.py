@@ -1,11 +1,8 @@
 """Agents at work: what they are given, and how they are stopped."""
 
-import json
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,39 +56,6 @@ def test_what_is_replayed(workspace: Make, tmp_path: Path) -> None:
     made = workspace()
     launch(Agent.model_validate({"launch": "replay"}), made, tmp_path / "prepared", _never)
     assert take_candidate(made) == {"kernel.cpp": FASTER.encode()}
-
-
-class _Endpoint(BaseHTTPRequestHandler):
-    """Gives the answers of a script, one a request; a number is a status, bytes are sent as they are."""
-
-    script: list[Any]
-    heard: list[dict[str, Any]]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.heard.append({"path": self.path, "key": self.headers["Authorization"], **json.loads(body)})
-        answer = self.script.pop(0)
-        if isinstance(answer, str):
-            choices = [{"message": {"role": "assistant", "content": answer}}]
-            answer = json.dumps({"choices": choices, "usage": {"prompt_tokens": 10, "completion_tokens": 5}}).encode()
-        self.send_response(answer if isinstance(answer, int) else 200)
-        self.end_headers()
-        self.wfile.write(answer if isinstance(answer, bytes) else b"")
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def endpoint() -> Iterator[type[_Endpoint]]:
-    handler = type("Scripted", (_Endpoint,), {"script": [], "heard": []})
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
-        handler.url = f"http://127.0.0.1:{server.server_port}/v1"  # type: ignore[attr-defined]
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield handler
-        server.shutdown()
-        thread.join()
 
 
 def _chat(endpoint: Any, **more: Any) -> Agent:

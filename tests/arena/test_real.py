@@ -117,7 +117,7 @@ def test_usage(tmp_path: Path) -> None:
     write_suite(tmp_path, ["scale"])
     (tmp_path / "local").mkdir(exist_ok=True)
     for words, hint in (
-        (("run", "suite"), "`--agent` names one: none, "),
+        (("run", "suite"), "`--agent` names one: command, none, "),
         (("run", "scale", "--agent", "none"), "for one suite"),
         (("run", "suite", "--agent", "./scale"), "not `agent`"),
         (("run", "suite", "--agent", "none", "--candidate", "."), "--candidate"),

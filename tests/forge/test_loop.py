@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from taskpack.forge.accept import judge_result
 from taskpack.forge.loop import StageEnd, best_of, run_pipeline
 from taskpack.forge.stages import order_stages, reason_to_skip
-from taskpack.forge.trials import Files, Request, Trial
+from taskpack.forge.trials import Files, Proposal, Request, Trial
 from taskpack.forge.tune import tune
 from taskpack.packs.pipeline import Accept, Pipeline
 
@@ -108,10 +108,10 @@ class Scripted:
         self.recorded: list[Trial] = []
         self.told: list[Request] = []
 
-    def propose(self, request: Request) -> Files | None:
+    def propose(self, request: Request) -> Proposal | None:
         self.told.append(request)
-        left = self.proposals.get(request.stage, [])[len(request.history) :]
-        return {"kernel": left[0]} if left else None
+        left = self.proposals.get(request.stage.id, [])[len(request.history) :]
+        return Proposal({"kernel": left[0]}, {"agent": {"tokens": len(left)}}) if left else None
 
     def judge(self, files: Files, against: Files) -> dict[str, Any]:
         text = files["kernel"]
@@ -125,7 +125,11 @@ class Scripted:
 
     def run(self, made: Pipeline, done: tuple[Trial, ...] = (), record: Callable[[Trial], None] | None = None) -> list[StageEnd]:
         prompts = {stage.id: f"do {stage.id}" for stage in made.stages}
-        return list(run_pipeline(made, {"kernel": "1"}, prompts, lambda _: FACTS, self.propose, self.judge, done, record or self.recorded.append))
+        return list(
+            run_pipeline(
+                made, {"kernel": "1"}, prompts, lambda _: FACTS, self.propose, self.judge, done, lambda trial, _: (record or self.recorded.append)(trial)
+            )
+        )
 
 
 STAGES = pipeline(
@@ -150,7 +154,7 @@ def test_each_stage_starts_from_what_the_one_before_left() -> None:
 def test_a_proposer_is_told_everything_of_its_stage() -> None:
     script = Scripted(**SCRIPT)
     script.run(STAGES)
-    last = [request for request in script.told if request.stage == "first"][-1]
+    last = [request for request in script.told if request.stage.id == "first"][-1]
     assert (last.prompt, last.language, last.start, last.best) == ("do first", "cpp", {"kernel": "1"}, {"kernel": "2"})
     assert [trial.outcome for trial in last.history] == ["refused", "wrong", "accepted", "accepted"]
 
@@ -178,8 +182,14 @@ def test_a_run_that_was_killed_goes_on_with_the_same_end_and_judges_nothing_twic
 
 def test_the_surest_gain_stands() -> None:
     trials = [Trial("s", n, {"k": str(n)}, "accepted", "", {"geomean": g, "low": low, "high": 9.0}) for n, g, low in [(1, 3.0, 1.1), (2, 2.0, 1.9)]]
-    assert best_of({"k": "0"}, trials) == {"k": "2"}
-    assert best_of({"k": "0"}, [Trial("s", 1, {"k": "1"}, "wrong", "")]) == {"k": "0"}
+    assert best_of(trials) == trials[1]
+    assert best_of([Trial("s", 1, {"k": "1"}, "wrong", "")]) is None
+
+
+def test_a_proposer_that_repeats_itself_is_not_asked_for_ever() -> None:
+    script = Scripted(first=["2", "2", "3", "3", "2", "never asked"])
+    first, *_ = script.run(pipeline({"id": "first"}, rounds=9))
+    assert [trial.outcome for trial in first.trials] == ["accepted", "repeated", "accepted", "repeated", "repeated"]
 
 
 SOURCE = "constexpr int kRows = 4;\n#define COLS 8\n"
@@ -197,7 +207,7 @@ def test_tune_climbs_to_the_best_of_its_neighbourhood_and_ends() -> None:
         ratio = _speed(files) / _speed(against)
         return result((ratio, ratio * 0.99, ratio * 1.01))
 
-    (end,) = run_pipeline(made, {"kernel": SOURCE}, {"tune": ""}, lambda _: FACTS, tune, judge, (), lambda _: None)
+    (end,) = run_pipeline(made, {"kernel": SOURCE}, {"tune": ""}, lambda _: FACTS, tune, judge, (), lambda *_: None)
     assert end.files == {"kernel": "constexpr int kRows = 32;\n#define COLS 2\n"}
     assert len(end.trials) < 20
     assert all(trial.outcome != "repeated" for trial in end.trials)
@@ -207,6 +217,6 @@ def test_tune_without_a_clock_ends_with_the_first_candidate_that_is_right() -> N
     def judge(files: Files, _: Files) -> dict[str, Any]:
         return result(correct="fail") if "kRows = 8" in files["kernel"] else result()
 
-    (end,) = run_pipeline(pipeline({"id": "tune"}), {"kernel": SOURCE}, {"tune": ""}, lambda _: FACTS, tune, judge, (), lambda _: None)
+    (end,) = run_pipeline(pipeline({"id": "tune"}), {"kernel": SOURCE}, {"tune": ""}, lambda _: FACTS, tune, judge, (), lambda *_: None)
     assert [trial.outcome for trial in end.trials] == ["wrong", "verified"]
     assert end.files == {"kernel": SOURCE.replace("kRows = 4", "kRows = 2")}

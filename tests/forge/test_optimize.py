@@ -5,23 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PACKS = Path(__file__).parents[2] / "packs" / "arena"
-needs_compiler = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="needs g++ or clang++")
-
-
-def optimize(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "taskpack", "optimize", *words], cwd=cwd, capture_output=True, text=True, check=False)
-
-
-def run_of(cwd: Path) -> Path:
-    (found,) = (cwd / ".taskpack" / "runs").iterdir()
-    return found
+from .conftest import PACKS, needs_compiler, optimize, run_of
 
 
 @needs_compiler
@@ -39,33 +27,6 @@ def test_tune_finds_another_block_in_triton_that_is_right(tmp_path: Path) -> Non
     done = optimize(tmp_path, "arena/triton2triton-reduce-sum", "--agent", "tune", "--quick")
     assert done.returncode == 0, done.stderr
     assert "taken over: right, not measured: interpreted: only native time is speed" in done.stdout
-
-
-@needs_compiler
-def test_stages_replayed_on_cpp_and_resumed(tmp_path: Path) -> None:
-    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "whole-tiles", tmp_path / "made" / "algorithm" / "1")
-    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "undeclared", tmp_path / "made" / "algorithm" / "2")
-    shutil.copytree(PACKS / "cpp2cpp-softmax" / "examples" / "vector-exp", tmp_path / "made" / "memory" / "1")
-    words = ("arena/cpp2cpp-softmax", "--agent", "made", "--quick", "--stage", "algorithm", "--stage", "memory")
-    done = optimize(tmp_path, *words)
-    assert done.returncode == 0, done.stderr
-    assert "algorithm 1: wrong: general: " in done.stderr
-    assert "algorithm 2: wrong: compile: kernel.cpp:" in done.stderr
-    assert "algorithm: nothing taken over in 2 rounds" in done.stdout
-    run = run_of(tmp_path)
-    units = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (run / "units").glob("*.json")}
-    assert sorted(units) == ["algorithm.001", "algorithm.002", "memory.001"]
-    assert units["memory.001"]["result"]["digests"]["against"].startswith("sha256:")
-    outcome = units["memory.001"]["producer"]["outcome"]
-    assert outcome in ("accepted", "inconclusive")  # some five times faster, where the clock can tell
-    kept = (run / "candidate" / "kernel.cpp").read_text(encoding="utf-8")
-    assert ("changed: " in done.stdout) == (outcome == "accepted")
-
-    again = optimize(tmp_path, *words, "--resume", str(run))
-    assert again.returncode == 0, again.stderr
-    assert again.stderr == ""
-    assert again.stdout == done.stdout
-    assert (run / "candidate" / "kernel.cpp").read_text(encoding="utf-8") == kept
 
 
 @needs_compiler
@@ -109,7 +70,7 @@ def test_tune_finds_faster_numbers_in_cpp(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("arena/hip2hip-softmax", "--agent", "nobody"), "there is no folder `nobody`"),
+        (("arena/hip2hip-softmax", "--agent", "nobody"), "there is neither an agent nor a folder `nobody`"),
         (("arena/hip2hip-softmax", "--agent", "tune", "--pipeline", "targets/cpu"), "`targets/cpu` is of the kind `target`, not a pipeline"),
         (("arena/hip2hip-softmax", "--agent", "tune", "--stage", "tunning"), "has no stage `tunning`"),
         (("arena/torch2hip-softmax", "--agent", "tune"), "has no candidate of its own"),
