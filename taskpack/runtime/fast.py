@@ -33,7 +33,6 @@ def fast(run: Run) -> Verdict:
     unseen = [case for case in run.unseen if run.unsupported(case) is None]
     for case in unseen[:_UNSEEN_TIMED]:
         _time(run, case, run.timing_budget_s / 2)
-    run.speedup = clock.combine(scored)
     return _conclude(run, cases, scored)
 
 
@@ -87,13 +86,14 @@ def _sets(run: Run, case: Case) -> int:
 
 
 def _conclude(run: Run, cases: list[Case], scored: list[clock.Timing]) -> Verdict:
-    """Wrong output before everything; then whether all were measured; then slower or not, over all scored cases together."""
+    """Wrong output before everything, and then there is no speedup; then whether all were measured; then slower or not, over all scored cases together."""
     for case, timing in zip(cases, scored, strict=True):
         if timing.verdict == FAIL and timing.speedup is None:
             return Verdict(FAIL, f"{case.words}: {timing.reason}")
     for entry in run.timing:
         if entry.is_unseen and entry.measured["verdict"] == FAIL and entry.measured["speedup"] is None:
             return Verdict(FAIL, f"`{entry.case}`: {entry.measured['reason']}")
+    run.speedup = clock.combine(scored)
     for case, timing in zip(cases, scored, strict=True):
         if timing.verdict == INCONCLUSIVE:
             return Verdict(INCONCLUSIVE, f"{case.words}: {timing.reason}")

@@ -55,6 +55,26 @@ def test_a_source_without_numbers_is_told(tmp_path: Path) -> None:
 
 
 @needs_compiler
+def test_what_is_wrong_in_a_timed_call_of_an_unseen_case_alone_is_not_taken_over(tmp_path: Path) -> None:
+    """Faster by far on what is scored, and right whenever it is asked once."""
+    fast = (PACKS / "cpp2cpp-softmax" / "examples" / "vector-exp" / "kernel.cpp").read_text(encoding="utf-8")
+    made = tmp_path / "made" / "memory" / "1"
+    made.mkdir(parents=True)
+    changed = fast
+    for dtype, kind in (("float32", "float"), ("float16", "float16"), ("bfloat16", "bfloat16")):
+        one = f"softmax_{dtype}(const {kind}* x, {kind}* y, int64_t rows, int64_t cols) {{"
+        assert one in fast
+        changed = changed.replace(one, f"{one} static int calls; if ((rows == 1 || rows == 7 || rows == 33) && ++calls > 60) return;")
+    (made / "kernel.cpp").write_text(changed, encoding="utf-8")
+    done = optimize(tmp_path, "arena/cpp2cpp-softmax", "--agent", "made", "--quick", "--stage", "memory")
+    assert done.returncode == 0, done.stderr
+    assert "memory 1: wrong: fast: `unseen-" in done.stderr
+    assert "as it was: " in done.stdout
+    (unit,) = (run_of(tmp_path) / "units").glob("*.json")
+    assert json.loads(unit.read_text(encoding="utf-8"))["result"]["speedup"] is None
+
+
+@needs_compiler
 @pytest.mark.slow
 def test_tune_finds_faster_numbers_in_cpp(tmp_path: Path) -> None:
     """Rows of a tile that leave registers idle: 1 instead of 4."""
