@@ -250,9 +250,12 @@ def test_a_pack_that_cannot_be_written_to_is_built_in_the_cache(open_folder: Pat
     cache.mkdir()
     cache.chmod(0o777)
     (packs / TASK).chmod(0o555)
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(cache)}
+    for name in ("taskpack", "schemas", "templates", "packs"):  # another user may not reach the checkout
+        shutil.copytree(ROOT / name, open_folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__", ".taskpack"))
+    shutil.copy(ROOT / "pyproject.toml", open_folder / "house")
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(open_folder / "house"), "XDG_CACHE_HOME": str(cache)}
     for is_up_to_date in (False, True):
-        done = subprocess.run([sys.executable, "-c", _AS_ANOTHER + _BUILD, packs, TASK], env=env, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", _AS_ANOTHER + _BUILD, packs, TASK], cwd=open_folder, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         path, _, _, said, _ = json.loads(done.stdout)
         assert Path(path).is_relative_to(cache / "taskpack" / "build")

@@ -58,6 +58,7 @@ def test_an_agent_hears_what_the_seen_cases_showed_and_nothing_of_the_others(tmp
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_a_model_behind_an_endpoint_proposes(endpoint: Any, tmp_path: Path) -> None:
     wrong, tiles = ((EXAMPLES / name / "kernel.cpp").read_text(encoding="utf-8") for name in ("no-maximum", "whole-tiles"))
     endpoint.script += [f"```cpp kernel.cpp\n{text}```\n" for text in (wrong, tiles)]

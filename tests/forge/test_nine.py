@@ -30,10 +30,10 @@ def _cpp(name: str) -> str:
 @needs_compiler
 @pytest.mark.alone
 def test_nine_stages_on_cpp_where_time_is_native(tmp_path: Path) -> None:
-    fast = _cpp("vector-exp")
+    fast, start = _cpp("vector-exp"), (PACKS / "cpp2cpp-softmax" / "kernel.cpp").read_text(encoding="utf-8")
     script = {
-        "algorithm": [_cpp("whole-tiles"), _cpp("no-maximum"), _cpp("undeclared"), fast],
-        "discovery": [_cpp("double-precision")],
+        "algorithm": [_cpp("whole-tiles"), fast],
+        "discovery": [start + "// what this began with, and slower than what stands\n"],
         "dtypes": [fast, fast, "never asked"],
         "memory": [f"#error {number}\n" for number in range(7)],
     }
@@ -42,9 +42,9 @@ def test_nine_stages_on_cpp_where_time_is_native(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     tree = tree_of(tmp_path)
     assert list(tree) == STAGES
-    assert outcomes(tree["algorithm"]) == ["wrong", "wrong", "wrong", "accepted"]
-    assert [trial["reason"].partition(":")[0] for trial in tree["algorithm"]["trials"][:3]] == ["general", "correct", "compile"]
-    assert tree["algorithm"]["taken"] == 4
+    assert outcomes(tree["algorithm"]) == ["wrong", "accepted"]
+    assert tree["algorithm"]["trials"][0]["reason"].startswith("general: ")
+    assert tree["algorithm"]["taken"] == 2
     assert outcomes(tree["discovery"])[0] in ("no-gain", "inconclusive")
     assert outcomes(tree["dtypes"]) == ["repeated", "repeated"]
     assert outcomes(tree["memory"]) == ["wrong"] * 5
@@ -52,12 +52,12 @@ def test_nine_stages_on_cpp_where_time_is_native(tmp_path: Path) -> None:
     assert [stage for stage in STAGES if tree[stage]["state"] == "skipped"] == ["descriptors", "persistent"]
     assert tree["persistent"]["skipped"] == "nothing to do in cpp: for triton, hip"
     assert (run_of(tmp_path) / "candidate" / "kernel.cpp").read_text(encoding="utf-8") == fast
-    kept = json.loads((run_of(tmp_path) / "units" / "algorithm.004.json").read_text(encoding="utf-8"))
+    kept = json.loads((run_of(tmp_path) / "units" / "algorithm.002.json").read_text(encoding="utf-8"))
     seen = [timing for timing in kept["result"]["timing"] if not timing["unseen"]]
     assert seen
     assert all(timing["high"] > 0.98 for timing in seen)
     text = taskpack(tmp_path, "trials", run_of(tmp_path).name)
-    assert "└─ 4         → accepted" in text.stdout
+    assert "└─ 2         → accepted" in text.stdout
     assert taskpack(tmp_path, "report", run_of(tmp_path).name).stdout == text.stdout
     again = optimize(tmp_path, "arena/cpp2cpp-softmax", "--agent", str(made), "--quick", "--resume", str(run_of(tmp_path)))
     assert (again.returncode, again.stdout) == (0, done.stdout)
