@@ -1,6 +1,7 @@
 """What all tests share: golden files, Hypothesis without a clock, and a scripted endpoint for agents."""
 
 import json
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,6 +16,9 @@ GOLDEN = Path(__file__).parent / "golden"
 # A shared machine may stall for longer than any deadline; the same examples each time, so that a failure is one for everybody.
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
+
+# A shell that runs the tests in the background has it ignored, and then what they start ignores it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
