@@ -27,7 +27,8 @@ from . import isolation, protocol, worker
 from .languages import language
 
 _STATUS = struct.Struct("<i")
-_PATIENCE_S = 15.0
+_PATIENCE_S = 1.0
+"""For keepers to see that the judge has gone. One whose leash is still held (the judge was ended while it forked) sees it never."""
 
 
 @dataclass

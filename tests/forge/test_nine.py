@@ -28,6 +28,7 @@ def _cpp(name: str) -> str:
 
 
 @needs_compiler
+@pytest.mark.slow
 @pytest.mark.alone
 def test_nine_stages_on_cpp_where_time_is_native(tmp_path: Path) -> None:
     fast, start = _cpp("vector-exp"), (PACKS / "cpp2cpp-softmax" / "kernel.cpp").read_text(encoding="utf-8")
