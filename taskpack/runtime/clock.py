@@ -25,8 +25,8 @@ from typing import Any
 from .interval import Estimate, ratio_interval
 
 SIDES = ("baseline", "candidate")
-_DIFFERENCE_S = 5e-3
-"""What the long pass should take longer than the short one, for the faster side: far above the clock and the scheduler's wake-ups (some 50 µs)."""
+_LENGTHS = 8
+"""How many lengths a long or a short pass may have: more than a worker can build on, and few enough to prepare for each."""
 _DISCARDED_BLOCKS = 2
 _LEAST_BLOCKS = 15
 """Before this many an interval that looks narrow is luck."""
@@ -47,6 +47,22 @@ NOT_SLOWER = 0.98
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How long passes are to be, on one kind of device."""
+
+    difference_s: float
+    """What the long pass should take longer than the short one, for the faster side: far above what a pass's own cost changes from one to the next."""
+    share: float
+    """The part of the budget that a long pass of both sides may take, with fresh contents, reference answers and all that is looked at."""
+
+
+HOST = Pace(5e-3, 1 / 40)
+"""The scheduler's wake-ups cost some 50 µs."""
+DEVICE = Pace(3e-3, 1 / 16)
+"""On an H200, after `wake`, half of the passes of one call lie within 20 µs of their median; contents and answers take some 30 times the kernel's time."""
+
+
+@dataclass(frozen=True)
 class Timing:
     """What one case's measurement says; numbers are None where there is no valid measurement."""
 
@@ -63,11 +79,13 @@ class Timing:
     """Slopes in µs, one a block: of the baseline, of the candidate. Noise may make single ones negative."""
     sets: tuple[int, int] = (0, 0)
     """Nominal lengths of the short and the long pass, in calls, each call on an input set of its own."""
+    launch: str = "call"
+    """How calls were launched: one by one ("call"), or as captured graphs of whole passes ("graph")."""
 
     def to_dict(self) -> dict[str, Any]:
         numbers = {"baseline_us": self.baseline_us, "candidate_us": self.candidate_us, "speedup": self.speedup, "low": self.low, "high": self.high}
         lists = {"samples": [list(side) for side in self.samples], "sets": list(self.sets)}
-        return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists}
+        return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists, "launch": self.launch}
 
 
 class Stopped(Exception):
@@ -86,6 +104,7 @@ class _Meter:
     refill: Callable[[int], None]
     verify: Callable[[str, int], str | None]
     rng: random.Random
+    prepare: Callable[[str, int], None]
     slopes: dict[str, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
     """Seconds a call, between the short and the long pass."""
     starts: dict[str, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
@@ -93,6 +112,8 @@ class _Meter:
 
     def both(self, count: int) -> dict[str, float]:
         """Seconds of one pass of each side over `count` sets with the same fresh contents."""
+        for side in SIDES:
+            self.prepare(side, count)
         self.refill(count)
         seconds = {}
         for side in self.rng.sample(SIDES, 2):
@@ -105,8 +126,8 @@ class _Meter:
         return seconds
 
     def block(self, short: int, long: int) -> None:
-        longer = long - self.rng.randrange(max(1, (long - short) // 8))
-        shorter = short - self.rng.randrange(max(1, short // 4))
+        longer = self._vary(long, (long - short) // 8)
+        shorter = self._vary(short, short // 4)
         at_long, at_short = self.both(longer), self.both(shorter)
         for side in SIDES:
             self.slopes[side].append((at_long[side] - at_short[side]) / (longer - shorter))
@@ -114,6 +135,11 @@ class _Meter:
             at_one = self.both(1)
             for side in SIDES:
                 self.starts[side].append((at_short[side] - at_one[side]) / (shorter - 1))
+
+    def _vary(self, most: int, spread: int) -> int:
+        """One of the lengths above `most - spread`."""
+        step = max(1, math.ceil(spread / _LENGTHS))
+        return most - step * self.rng.randrange(max(1, math.ceil(spread / step)))
 
     def forget(self) -> None:
         for values in (*self.slopes.values(), *self.starts.values()):
@@ -128,45 +154,49 @@ def measure(
     rng: random.Random,
     max_sets: int = 1024,
     patience_s: float = 0.0,
+    prepare: Callable[[str, int], None] = lambda _side, _count: None,
+    pace: Pace = HOST,
 ) -> Timing:
     """Times "baseline" against "candidate" for about `budget_s` seconds, and `patience_s` more where the interval is still too wide to be of use.
 
     `refill(n)` puts contents never seen before into the first n input sets. `pass_of(side, n)` poisons the first n outputs, then runs one call of `side` on
     each of the first n sets, and returns the seconds from sending the request to having the answer. `verify(side, n)` looks at the n outputs and
-    returns what is wrong, or None. `max_sets` (at least 2) is how many input sets there are.
-    An exception from one of the three ends the measurement and goes through.
+    returns what is wrong, or None. `prepare(side, n)` comes before `refill`, so that what is paid for once is not timed. `max_sets` (at least 2) is
+    how many input sets there are. An exception from one of the four ends the measurement and goes through.
     """
     if max_sets < 2:
         raise ValueError("a slope needs at least 2 input sets")
-    meter = _Meter(pass_of, refill, verify, rng)
+    meter = _Meter(pass_of, refill, verify, rng, prepare)
     ends = time.monotonic() + budget_s
     sets = (0, 0)
     try:
-        sets = _choose_lengths(meter, budget_s, max_sets)
+        sets = _choose_lengths(meter, budget_s, max_sets, pace)
         _run_blocks(meter, sets, ends, patience_s)
         return _conclude(meter, sets)
     except Stopped as stopped:
         return Timing(stopped.verdict, stopped.reason, samples=_samples(meter), sets=sets)
 
 
-def _choose_lengths(meter: _Meter, budget_s: float, max_sets: int) -> tuple[int, int]:
+def _choose_lengths(meter: _Meter, budget_s: float, max_sets: int, pace: Pace) -> tuple[int, int]:
     """Pass lengths (short, long) from a pilot: passes that double until the faster side's takes as long as the difference wanted.
 
-    The faster side decides, unless a block would then take more than a fortieth of the budget.
+    The faster side decides, unless a long pass of both would then take more than its share of the budget.
     """
     meter.both(1)
     first = meter.both(1)
     count, seconds, spent = 1, first, 0.0
-    while count < max_sets and min(seconds.values()) < _DIFFERENCE_S and spent < budget_s / 40:
+    while count < max_sets and min(seconds.values()) < pace.difference_s and spent < budget_s * pace.share:
         count = min(2 * count, max_sets)
+        for side in SIDES:
+            meter.prepare(side, count)  # paid for once, so no part of what a block takes
         begin = time.monotonic()
         seconds = meter.both(count)
         spent = time.monotonic() - begin
     before = first if count > 1 else dict.fromkeys(SIDES, 0.0)
     # A quarter of the whole is a guard against a first pass that was disturbed.
     call = min(max((seconds[side] - before[side]) / max(1, count - 1), seconds[side] / count / 4) for side in SIDES)
-    wanted = math.ceil(_DIFFERENCE_S / call * 4 / 3)
-    affordable = math.floor(budget_s / 40 / (spent / count) * 4 / 5) if spent else max_sets
+    wanted = math.ceil(pace.difference_s / call * 4 / 3)
+    affordable = math.floor(budget_s * pace.share / (spent / count) * 4 / 5) if spent else max_sets
     long = max(2, min(max_sets, wanted, affordable))
     return max(1, long // 4), long
 

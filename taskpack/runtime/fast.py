@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+
+import torch
 
 from . import clock
 from .domains import Answered, WorkerFailed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
-from .memory import lay_out
+from .memory import size_of
 from .question import Case, PackFault
 from .run import Run, build
 from .trial import Trial
 
 _INPUT_BYTES = 256 << 20
 """Input sets of one case on a CPU together take at most this."""
+_SHARE_OF_DEVICE = 1 / 10
+"""On a device the tensors of all sets take at most this part of its memory; what they are compared with takes some three times as much."""
 _PATIENCE = 3
 """Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
@@ -57,22 +62,37 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
     """The clock's measurement; a candidate that fails in a timed call fails the gate, a baseline that does is the pack's fault."""
     pattern = run.timing_rng.getrandbits(62)
     side_now = "candidate"
+    captured: list[bool] = []
+    refill = partial(trial.fill, run.timing_rng, "declared")
 
     def pass_of(side: str, count: int) -> float:
         nonlocal side_now
         side_now = side
         return trial.timed_call(side, count, pattern)
 
+    def prepare(side: str, count: int) -> None:
+        nonlocal side_now
+        side_now = side
+        if count > trial.filled:
+            refill(count)
+        trial.prepare(side, count)
+
     def verify(side: str, count: int) -> str | None:
         trial.collect(side, count)
         return trial.damage(side, count) or trial.first_wrong(side, count)
 
     try:
+        refill(1)
         for side in clock.SIDES:
             side_now = side
             trial.bind(side)
-        refill = partial(trial.fill, run.timing_rng, "declared")
-        return clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, patience_s)
+        for side in clock.SIDES:
+            side_now = side
+            captured.append(trial.can_be_captured(side))
+        trial.is_captured = all(captured)
+        pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
+        timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, patience_s, prepare, pace)
+        return replace(timing, launch="graph" if trial.is_captured else "call")
     except (Answered, WorkerFailed) as error:
         if side_now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error
@@ -81,8 +101,11 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
 
 def _sets(run: Run, case: Case) -> int:
     shapes = run.question.shapes(case)
-    nbytes = sum(lay_out(shapes[a["name"]], run.question.dtype(a, case)).nbytes for a in run.question.tensors("input", "inout"))
-    return max(2, min(_MOST_SETS, _INPUT_BYTES // max(1, nbytes)))
+    on_device = run.question.home != "cpu"
+    roles = ("input", "inout", "output") if on_device else ("input", "inout")
+    nbytes = sum(size_of(shapes[a["name"]], run.question.dtype(a, case)) for a in run.question.tensors(*roles))
+    most = int(torch.cuda.get_device_properties(0).total_memory * _SHARE_OF_DEVICE) if on_device else _INPUT_BYTES
+    return max(2, min(_MOST_SETS, most // max(1, nbytes)))
 
 
 def _conclude(run: Run, cases: list[Case], scored: list[clock.Timing]) -> Verdict:

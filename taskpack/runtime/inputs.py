@@ -1,10 +1,10 @@
 """Input tensors by declaration: every `init` a pack may name, and the edge distributions drawn beside the declared one.
 
-Everything comes from torch's CPU generator (Mersenne Twister), one generator a tensor, seeded with a hash of the case's seed and the
-tensor's name, so that a tensor's values do not depend on what is drawn before it. Integers and uniform floats are the same on every
-machine. Normal floats are the same for one release of torch on processors with the same vector path (AVX2 or later); elsewhere
-the last bit may differ, as torch's Box-Muller goes through the path's own logarithm and cosine. No result of
-comparison depends on that: the reference gets the same tensors as the candidate.
+Everything comes from torch's generator of one device, one generator a tensor, seeded with a hash of the case's seed and the tensor's name, so
+that a tensor's values do not depend on what is drawn before it. On a GPU (Philox) they are the same for one model of GPU and one release of
+torch. On a CPU (Mersenne Twister) integers and uniform floats are the same on every machine; normal floats are for one release of torch on
+processors with the same vector path (AVX2 or later), elsewhere the last bit may differ, as torch's Box-Muller goes through the path's own
+logarithm and cosine. No result of comparison depends on that: the reference gets the same tensors as the candidate.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ def make_inputs(
     derived: Derived | None = None,
     folder: Path | None = None,
     given: Mapping[str, torch.Tensor] | None = None,
+    device: str = "cpu",
 ) -> dict[str, torch.Tensor]:
-    """The inputs and inouts among `arguments` (the plan's form), in declaration order, as contiguous CPU tensors.
+    """The inputs and inouts among `arguments` (the plan's form), in declaration order, as contiguous tensors on `device`.
 
     `shapes` and `inits` are the case's, evaluated; `dtypes` maps dtype variables to dtype names. `distribution` is "declared" or an edge
     (see `edges`): an edge changes the floating inputs whose `edges` name it, and no other. `derived` makes the inputs whose init is `derive`,
@@ -77,17 +78,18 @@ def make_inputs(
     if distribution not in DISTRIBUTIONS:
         raise ValueError(f"`{distribution}` is no distribution: {', '.join(DISTRIBUTIONS)}")
     made: dict[str, torch.Tensor] = {}
-    for argument in arguments:
-        if argument["role"] not in ("input", "inout"):
-            continue
-        name = argument["name"]
-        dtype = getattr(torch, dtypes.get(argument["dtype"], argument["dtype"]))
-        generator = torch.Generator().manual_seed(_tensor_seed(seed, name, distribution))
-        wanted = _Wanted(name, tuple(shapes[name]), dtype, generator, {**scalars, **made}, derived, folder)
-        values = _cast(_draw(wanted, inits[name], given or {}), dtype)
-        if distribution != "declared" and dtype.is_floating_point and distribution in argument.get("edges", ()):
-            values = reshape_values(values, distribution, generator)
-        made[name] = values.contiguous()
+    with torch.device(device):
+        for argument in arguments:
+            if argument["role"] not in ("input", "inout"):
+                continue
+            name = argument["name"]
+            dtype = getattr(torch, dtypes.get(argument["dtype"], argument["dtype"]))
+            generator = torch.Generator(device).manual_seed(_tensor_seed(seed, name, distribution))
+            wanted = _Wanted(name, tuple(shapes[name]), dtype, generator, {**scalars, **made}, derived, folder)
+            values = _cast(_draw(wanted, inits[name], given or {}), dtype)
+            if distribution != "declared" and dtype.is_floating_point and distribution in argument.get("edges", ()):
+                values = reshape_values(values, distribution, generator)
+            made[name] = values.to(device).contiguous()
     return made
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from . import gates, languages, library, probe, targets, zygote
+from . import gates, languages, library, memory, probe, targets, zygote
 from .archive import Archive, sha256
 from .domains import Allowance, Answered, Worker, WorkerFailed
 from .evidence import Result
@@ -70,9 +70,10 @@ class Court:
         if declared["generator"]:
             functions.append(("generator", *declared["generator"].split(":")))
         worker = self.open_worker("reference", self.archive.read_below("pack/reference"))
-        is_on_cpu = self.plan["target"]["device"] == "cpu"
+        device = self.plan["target"]["device"]
+        where = {"home": memory.home(device), "is_single_threaded": device == "cpu"}
         try:
-            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, module=self.plan.get("module"), is_single_threaded=is_on_cpu)
+            worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, module=self.plan.get("module"), **where)
         except (Answered, WorkerFailed) as error:
             raise PackFault(f"the reference {error.reason}") from error
         return worker

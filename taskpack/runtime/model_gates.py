@@ -34,6 +34,7 @@ _BUDGETS = 3
 """Of a kernel's case, for one workload: a model is called far fewer times a second."""
 _SETS = 8
 _INPUT_BYTES = 256 << 20
+"""On a CPU."""
 _NAMES = {"baseline": "the library's model", "candidate": "the candidate"}
 _TINY_S = 1e-9
 """No time that a process says of itself is taken to be less."""
@@ -223,6 +224,11 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
         now = side
         return trial.timed_call(side, count, pattern)
 
+    def prepare(side: str, count: int) -> None:
+        nonlocal now
+        now = side
+        trial.prepare(side, count)
+
     def refill(count: int) -> None:
         answered.clear()
         trial.fill(run.timing_rng, "declared", count)
@@ -238,7 +244,8 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
         for side in clock.SIDES:
             now = side
             trial.bind_once(side)
-        timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, 2 * budget_s)
+        pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
+        timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, 2 * budget_s, prepare, pace)
     except (Answered, WorkerFailed) as error:
         if now == "baseline":
             raise PackFault(f"the library's model {error.reason}") from error
@@ -286,6 +293,8 @@ def _trial(run: Run, case: Case, sets: int) -> Trial:
 
 
 def _sets(run: Run, case: Case) -> int:
+    if run.question.home != "cpu":
+        return _SETS
     nbytes = sum(torch.Size(shape).numel() * 8 for shape in run.question.shapes(case).values())
     return max(2, min(_SETS, _INPUT_BYTES // max(1, nbytes)))
 

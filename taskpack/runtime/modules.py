@@ -26,7 +26,8 @@ def make(construct: Construct, declared: Mapping[str, Any], known: Mapping[str, 
     torch.set_grad_enabled(False)
     if device == "cpu":
         torch.set_num_threads(1)  # modules are compared, not how two pools of threads get along with whatever else the machine does
-    module = fresh(construct, declared).to(device)
+    with torch.device(device):
+        module = fresh(construct, declared).to(device)
     _load(module, {name: known[name] for name in declared["state"]})
     return module
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 import torch
 
-from . import draw, inputs
+from . import draw, inputs, memory
 
 Shapes = dict[str, tuple[int, ...]]
 Generate = Callable[[dict[str, Any], list[str]], dict[str, torch.Tensor]]
@@ -82,6 +82,11 @@ class Question:
     @property
     def device(self) -> str:
         return str(self.plan["target"]["device"])
+
+    @property
+    def home(self) -> str:
+        """The device whose memory judge and workers share."""
+        return memory.home(self.device)
 
     @property
     def warp_size(self) -> int:
@@ -193,7 +198,7 @@ class Question:
     def make_sets(
         self, case: Case, shapes: Shapes, rng: random.Random, distribution: str, count: int, generate: Generate, names: Collection[str]
     ) -> dict[str, torch.Tensor]:
-        """`count` sets of the named inputs and in-outs as tensors of shape [count, …] on the CPU, the same for the same state of `rng`; raises PackFault."""
+        """`count` sets of the named inputs and in-outs as tensors of shape [count, …] at home, the same for the same state of `rng`; raises PackFault."""
         inits = {name: init for name, init in self.expressions.inits(**case.values).items() if name in names}
         if count > 1 and all(_ELEMENTWISE.issuperset(init) for init in inits.values()):
             stacked = {name: (count, *shape) for name, shape in shapes.items()}
@@ -210,7 +215,7 @@ class Question:
 
         arguments = [a for a in self.plan["arguments"] if a["name"] in inits]
         try:
-            made = inputs.make_inputs(arguments, shapes, inits, case.dtypes, case.values, seed, distribution, derived, folder=self.folder, given=given)
+            made = inputs.make_inputs(arguments, shapes, inits, case.dtypes, case.values, seed, distribution, derived, self.folder, given, self.home)
         except ValueError as error:
             raise PackFault(f"{case.words}: {error}") from error
         every = {a["name"] for a in self.tensors("input", "inout") if not a.get("shared")}

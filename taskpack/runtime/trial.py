@@ -16,11 +16,16 @@ import torch
 
 from . import compare, tolerance
 from .domains import Answered, Worker, WorkerFailed
-from .memory import Arena, Layout, lay_out
+from .memory import Arena, Layout, home, lay_out
 from .question import Case, PackFault, Question
 
 NAN_POISON = -1
 """All bits set: NaN in every float format, -1 or the largest value in integers."""
+
+_WAKES = 3
+"""Empty launches before a timed pass on a device that was busy for other processes: an H200 took 450 µs for a pass of one call without, 190 after three."""
+_COMPARED_TOGETHER = 1 << 27
+"""Elements; each takes some 40 bytes."""
 
 _bindings = itertools.count()
 
@@ -51,7 +56,12 @@ class Trial:
         self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
         self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
         self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
-        self._screen = compare.Screen()
+        self._screen = compare.Screen(question.home)
+        self._is_copied = home(question.device) != question.device
+        self.is_captured = False
+        """Whether calls are launched as graphs of whole passes; both sides must be able to be."""
+        self.filled = 0
+        """How many sets hold contents."""
         self._bounds = {a["name"]: self._bound(a["name"], self._dtype(a)) for a in question.tensors("inout", "output")}
 
     def __enter__(self) -> Trial:
@@ -105,6 +115,7 @@ class Trial:
         for name, tensors in self._kept.items():
             self._inputs[name].stack(count).copy_(tensors)
         self._expected_sets = 0
+        self.filled = max(self.filled, count)
 
     def change(self, name: str, rng: random.Random) -> None:
         """Puts fresh contents into one tensor of the first set, and leaves the others as they are."""
@@ -133,31 +144,60 @@ class Trial:
             arena.poison(pattern, count)
             if name in self._inputs:
                 arena.stack(count).copy_(self._kept[name][:count])
-        if self.question.device != "cpu":
+        if self._is_copied:
             kept = [name for name in self._shared if name not in self._stale[side]]
             self._sides[side].ask("fill", self.question.call_s, binding=self.binding, count=count, skip=kept)
             self._stale[side].clear()
 
-    def touch(self, side: str, count: int) -> None:
-        """Takes the cost of first touching the memory out of the next calls."""
+    def prepare(self, side: str, count: int) -> None:
+        """Takes out of the next pass over `count` sets what it would pay for once: first touching the memory, or uploading a captured graph.
+
+        A graph is launched for that, so the contents must not be those that will be timed.
+        """
         if count > self._touched[side]:
             self._sides[side].ask("touch", self.question.call_s, binding=self.binding, count=count)
             self._touched[side] = count
+        if self.is_captured:
+            self._capture(side, count)
+
+    def can_be_captured(self, side: str) -> bool:
+        """Whether the device launches captured graphs, and the side's calls do nothing but launch. Raises WorkerFailed."""
+        try:
+            if self.question.home == "cuda":
+                self._capture(side, 1)
+            return self.question.home == "cuda"
+        except Answered:  # a call that cannot be made at all says so again when it is timed
+            return False
+
+    def _capture(self, side: str, count: int) -> None:
+        self._settle()
+        self._sides[side].ask("capture", 2 * (count + 2) * self.question.call_s, binding=self.binding, count=count)
 
     def call(self, side: str, count: int = 1) -> None:
         """One call of the side on each of the first `count` sets. Raises Answered and WorkerFailed."""
-        self._sides[side].ask("call", count * self.question.call_s, binding=self.binding, count=count)
+        self._settle()
+        self._call(side, count)
 
     def timed_call(self, side: str, count: int, pattern: int) -> float:
-        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern and memory that was touched before."""
+        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there."""
         self.poison(side, pattern, count)
-        self.touch(side, count)
+        self._settle()
+        for _ in range(_WAKES if self.question.device != "cpu" else 0):
+            self._sides[side].ask("wake", self.question.call_s)
         begin = time.perf_counter()
-        self.call(side, count)
+        self._call(side, count)
         return time.perf_counter() - begin
 
+    def _call(self, side: str, count: int) -> None:
+        self._sides[side].ask("call", count * self.question.call_s, binding=self.binding, count=count, graph=self.is_captured)
+
+    def _settle(self) -> None:
+        """What the judge put into a device's memory is there for all."""
+        if self.question.home != "cpu":
+            torch.cuda.synchronize()
+
     def collect(self, side: str, count: int) -> None:
-        if self.question.device != "cpu":
+        if self._is_copied:
             self._sides[side].ask("collect", self.question.call_s, binding=self.binding, count=count)
 
     def findings(self, side: str, index: int) -> list[Finding]:
@@ -174,8 +214,7 @@ class Trial:
                 actual, expected, bound = arena.stack(count), self._expected[name].stack(count), self._bounds[name]
                 if self._screen.accepts(actual, expected, bound):
                     continue
-                first = compare.first_wrong(actual.clone(), expected, bound, argument["compare"] == "exact")  # a copy, as the worker may still write
-                suspects = () if first is None else (first,)
+                suspects = _first_wrong(actual, expected, bound, argument["compare"] == "exact")
             for index in suspects:
                 found = self._compare(side, name, index)
                 if not found.is_equal:
@@ -185,6 +224,7 @@ class Trial:
     def expect(self, count: int) -> None:
         """Has the reference compute the first `count` sets; raises PackFault where it does not."""
         if count > self._expected_sets:
+            self._settle()
             self._ask_reference(lambda: self._reference.ask("call", self.question.reference_s(count), binding=self.binding, count=count))
             self._expected_sets = count
 
@@ -224,7 +264,7 @@ class Trial:
         dtype = self._dtype(argument)
         if wide:
             dtype = "float64" if getattr(torch, dtype).is_floating_point else "int64"
-        return lay_out(tuple(self.shapes[argument["name"]]), dtype, 1 if argument.get("shared") else self.sets)
+        return lay_out(tuple(self.shapes[argument["name"]]), dtype, 1 if argument.get("shared") else self.sets, self.question.home)
 
     def _bound(self, name: str, dtype: str) -> tolerance.Bound:
         declared = self.question.plan["tolerance"].get(name, {})
@@ -232,7 +272,8 @@ class Trial:
 
     def _generate(self, values: dict[str, Any], names: list[str]) -> dict[str, torch.Tensor]:
         """Runs the pack's generator in the reference's process."""
-        arenas = {name: Arena(lay_out(tuple(self.shapes[name]), self._dtype(self.question.tensor(name))), is_writable=True) for name in names}
+        layouts = {name: lay_out(tuple(self.shapes[name]), self._dtype(self.question.tensor(name)), home=self.question.home) for name in names}
+        arenas = {name: Arena(layout, is_writable=True) for name, layout in layouts.items()}
         entries = [{"name": name, "role": "output", "layout": arena.layout.to_dict(), "writable": True} for name, arena in arenas.items()]
         descriptors = [arena.descriptor for arena in arenas.values()]
         self._ask_reference(lambda: self._reference.ask("generate", self.question.reference_s(1), descriptors, tensors=entries, values=values))
@@ -247,6 +288,17 @@ class Trial:
             request()
         except (Answered, WorkerFailed) as error:
             raise PackFault(f"the reference {error.reason}") from error
+
+
+def _first_wrong(actual: torch.Tensor, expected: torch.Tensor, bound: tolerance.Bound, exact: bool) -> tuple[int, ...]:
+    """The index of the first set that is not accepted, or none; some sets at a time, as comparing takes many times their memory."""
+    together = max(1, _COMPARED_TOGETHER // max(1, math.prod(actual.shape[1:])))
+    for start in range(0, len(actual), together):
+        some = actual[start : start + together].clone()  # a copy, as the worker may still write
+        first = compare.first_wrong(some, expected[start : start + together], bound, exact)
+        if first is not None:
+            return (start + first,)
+    return ()
 
 
 def _strict_bool(byte: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:

@@ -7,10 +7,8 @@ is said here is testimony: the judge looks at memory, and at its own clock.
 from __future__ import annotations
 
 import gc
-import inspect
 import socket
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,12 +16,13 @@ from typing import Any
 
 import torch
 
-from . import library, modules, protocol, swaps
+from . import modules, protocol, swaps
 from .contract import Argument, Bind, Call, CompileFailed, EntryMissing, Source
 from .languages import language
 from .languages import torch as torch_language
-from .memory import Layout, Mapping
 from .protocol import Refused
+from .reference import Reference
+from .shared import Shared, map_memory, stream, synchronize, torch_device
 
 _REASON_LIMIT, _LOG_LIMIT = 2000, 32_000
 
@@ -31,13 +30,13 @@ _REASON_LIMIT, _LOG_LIMIT = 2000, 32_000
 def serve(channel: socket.socket, role: str, scratch: Path) -> None:
     """Answers requests until the judge hangs up."""
     gc.freeze()
-    domain = _Reference(scratch) if role == "reference" else _Implementation(scratch)
+    domain = Reference(scratch) if role == "reference" else _Implementation(scratch)
     while (got := protocol.receive(channel)) is not None:
         request, descriptors = got
         protocol.send(channel, {"nonce": request["nonce"], **_answer(domain, request, descriptors)})
 
 
-def _answer(domain: _Reference | _Implementation, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+def _answer(domain: Reference | _Implementation, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
     try:
         return {"ok": getattr(domain, f"do_{request['do']}")(request, descriptors)}
     except CompileFailed as error:
@@ -63,41 +62,6 @@ def _describe(error: BaseException, folder: Path) -> tuple[str, str]:
         return f"raised {type(error).__name__}{': ' if words else ''}{words}{where}", torch_language.own_traceback(error, folder)
     except BaseException:  # noqa: BLE001  as above
         return f"raised {type(error).__name__}", ""
-
-
-@dataclass
-class _Shared:
-    """One tensor argument's memory, and on a device its copy there."""
-
-    mapping: Mapping
-    role: str
-    device: str
-    copies: list[torch.Tensor] = field(default_factory=list)
-
-    def tensor(self, index: int) -> torch.Tensor:
-        """What all sets share has one."""
-        index = min(index, self.mapping.layout.sets - 1)
-        return self.mapping.tensor(index) if self.device == "cpu" else self.copies[index]
-
-    def upload(self, sets: int) -> None:
-        for index in range(min(sets, self.mapping.layout.sets)):
-            self.copies[index].copy_(self.mapping.tensor(index))
-
-    def download(self, sets: int) -> None:
-        for index in range(sets):
-            self.mapping.tensor(index).copy_(self.copies[index])
-
-
-def _map(request: dict[str, Any], descriptors: list[int], device: str) -> dict[str, _Shared]:
-    """The memory of a `bind` request: `tensors` lists {name, role, layout, writable} in the order of the descriptors."""
-    shared: dict[str, _Shared] = {}
-    for entry, descriptor in zip(request["tensors"], descriptors, strict=True):
-        mapping = Mapping(descriptor, Layout.from_dict(entry["layout"]), entry["writable"])
-        one = _Shared(mapping, entry["role"], device)
-        if device != "cpu":
-            one.copies = [mapping.tensor(index).to(_torch_device(device)) for index in range(mapping.layout.sets)]
-        shared[entry["name"]] = one
-    return shared
 
 
 class _Implementation:
@@ -129,7 +93,7 @@ class _Implementation:
 
     def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
         """Prepares a call for each set of a case."""
-        shared = _map(request, descriptors, self._device)
+        shared = map_memory(request, descriptors, self._device)
         arguments = tuple(Argument(**entry) for entry in request["arguments"])
         try:
             bind = self._find(request["dtypes"], arguments)
@@ -140,13 +104,13 @@ class _Implementation:
                 one.mapping.close()
             raise
 
-    def _calls(self, bind: Bind, arguments: tuple[Argument, ...], shared: dict[str, _Shared], request: dict[str, Any]) -> list[Call]:
+    def _calls(self, bind: Bind, arguments: tuple[Argument, ...], shared: dict[str, Shared], request: dict[str, Any]) -> list[Call]:
         calls: list[Call] = []
         declared = request["module"]
         for index in range(request["sets"]):
-            known = {**request["values"], **{name: one.tensor(index) for name, one in shared.items()}, "stream": _stream(self._device)}
+            known = {**request["values"], **{name: one.tensor(index) for name, one in shared.items()}, "stream": stream(self._device)}
             if declared and (index == 0 or not declared["is_model"]):
-                self._module = modules.make(self._construct(), declared, known, _torch_device(self._device))
+                self._module = modules.make(self._construct(), declared, known, torch_device(self._device))
             call = modules.bind(self._module, declared, known) if declared else bind([known[argument.name] for argument in arguments])
             if self._source.style == "functional":
                 outputs = [(name, known[name]) for name in request["returns"]]
@@ -162,7 +126,8 @@ class _Implementation:
 
     def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
         """What a fresh module holds."""
-        return modules.state(self._construct(), request["module"])
+        with torch.device(torch_device(self._device)):
+            return modules.state(self._construct(), request["module"])
 
     def do_explain(self, request: dict[str, Any], _: list[int]) -> tuple[int, str]:
         """How often torch.compile breaks the last model that was bound, and why first."""
@@ -177,49 +142,63 @@ class _Implementation:
     def do_profile(self, request: dict[str, Any], _: list[int]) -> tuple[float, float]:
         """Seconds of a call, and of what it spends in the named modules."""
         call = self._bindings[request["binding"]].calls[0]
-        return swaps.time_inside(call, self._module, request["names"], partial(_synchronize, self._device))
+        return swaps.time_inside(call, self._module, request["names"], partial(synchronize, self._device))
 
     def do_fill(self, request: dict[str, Any], _: list[int]) -> None:
-        """On a device: brings the judge's memory there."""
+        """Where memory is copied: brings the judge's to the device."""
         for name, one in self._bindings[request["binding"]].shared.items():
-            if self._device != "cpu" and name not in request["skip"]:
+            if name not in request["skip"]:
                 one.upload(request["count"])
-        _synchronize(self._device)
+        synchronize(self._device)
 
     def do_touch(self, request: dict[str, Any], _: list[int]) -> None:
         for one in self._bindings[request["binding"]].shared.values():
             one.mapping.touch(min(request["count"], one.mapping.layout.sets))
 
+    def do_wake(self, _: dict[str, Any], __: list[int]) -> None:
+        """Has the device turn to this process."""
+        torch.zeros(1, device=torch_device(self._device))
+        synchronize(self._device)
+
+    def do_capture(self, request: dict[str, Any], _: list[int]) -> None:
+        """Records the calls on the first `count` sets as a graph, and launches it once: the first launch pays for its upload."""
+        binding = self._bindings[request["binding"]]
+        if request["count"] not in binding.graphs:
+            binding.graphs[request["count"]] = _capture(binding.calls[: request["count"]])
+
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
-        """One call on each of the first `count` sets; nothing else happens between the request and the answer."""
-        calls = self._bindings[request["binding"]].calls[: request["count"]]
+        """One call on each of the first `count` sets, from the graph that was captured or one by one; nothing else happens between request and answer."""
+        binding = self._bindings[request["binding"]]
+        calls = [binding.graphs[request["count"]].replay] if request["graph"] else binding.calls[: request["count"]]
         gc.disable()
         try:
             for call in calls:
                 call()
-            _synchronize(self._device)
+            synchronize(self._device)
         finally:
             gc.enable()
 
     def do_collect(self, request: dict[str, Any], _: list[int]) -> None:
-        """On a device: brings outputs back to the judge's memory."""
+        """Where memory is copied: brings outputs back to the judge's."""
         for one in self._bindings[request["binding"]].shared.values():
-            if self._device != "cpu" and one.role != "input":
+            if one.role != "input":
                 one.download(request["count"])
 
     def do_release(self, request: dict[str, Any], _: list[int]) -> None:
         binding = self._bindings.pop(request["binding"], None)
         if binding is not None:  # absent where its entry was missing
             binding.calls.clear()
+            binding.graphs.clear()
             for one in binding.shared.values():
                 one.mapping.close()
 
 
 @dataclass
 class _Binding:
-    shared: dict[str, _Shared]
+    shared: dict[str, Shared]
     calls: list[Call]
     request: dict[str, Any]
+    graphs: dict[int, torch.cuda.CUDAGraph] = field(default_factory=dict)
 
 
 @dataclass
@@ -239,6 +218,19 @@ class _Part:
 
     def _source(self) -> Source:
         return Source(self.folder / self.said["folder"], tuple(self.said["files"]), self.said["entry"], "functional")
+
+
+def _capture(calls: list[Call]) -> torch.cuda.CUDAGraph:
+    """Raises what a call raises that does more than launch, such as looking at a value."""
+    calls[0]()  # what compiles or tunes itself at the first call on new shapes does it now
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        for call in calls:
+            call()
+    graph.replay()
+    torch.cuda.synchronize()
+    return graph
 
 
 def _store(call: Call, outputs: list[tuple[str, torch.Tensor]]) -> Call:
@@ -266,110 +258,3 @@ def _check_returned(name: str, output: torch.Tensor, value: object) -> None:
     ):
         if got != want:
             raise Refused("wrong-result", f"{name} has {what} {got}, want {want}")
-
-
-class _Reference:
-    """The op's reference and generator, sandboxed like a candidate and believed only for their answers."""
-
-    def __init__(self, scratch: Path) -> None:
-        self.folder = scratch / "source"
-        self._functions: dict[str, Callable[..., Any]] = {}
-        self._bindings: dict[int, tuple[dict[str, _Shared], dict[str, Any]]] = {}
-
-    def do_load(self, request: dict[str, Any], _: list[int]) -> None:
-        if request["is_single_threaded"]:
-            torch.set_num_threads(1)
-        for what, file, name in request["functions"]:
-            module = torch_language.import_file(Source(self.folder, (file,), name))
-            function = getattr(module, name, None)
-            if not callable(function):
-                raise EntryMissing(f"{file} has no function `{name}`")
-            self._functions[what] = function
-        if request["module"]:
-            self._class = library.import_object(request["module"]["target"])
-            self._functions["reference"] = modules.as_reference(self._class)
-
-    def do_state(self, request: dict[str, Any], _: list[int]) -> dict[str, Any]:
-        """What a fresh module of the library's class holds; no memory is filled for it."""
-        with torch.device("meta"):
-            return modules.state(self._class, request["module"])
-
-    def do_places(self, request: dict[str, Any], _: list[int]) -> dict[str, list[str]]:
-        """The modules of the library's model that each task replaces."""
-        wanted = [swaps.Swap(one["task"], one["module"]["target"], one["modules"], self._class) for one in request["swaps"]]
-        with torch.device("meta"):
-            found = swaps.places(modules.fresh(self._class, request["module"]), wanted)
-        return {swap.task: [name for name, one in found if one is swap] for swap in wanted}
-
-    def do_bind(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        known = request["values"]
-        if request["module"]:
-            modules.check_objects(request["module"])
-            known = {**known, "module": request["module"]}
-        self._bindings[request["binding"]] = (_map(request, descriptors, "cpu"), known)
-
-    def do_call(self, request: dict[str, Any], _: list[int]) -> None:
-        """Computes the first `count` sets in float64."""
-        shared, values = self._bindings[request["binding"]]
-        expected = [name for name, one in shared.items() if one.role == "expected"]
-        for index in range(request["count"]):
-            given = {name: _as_reference(one.tensor(index)) for name, one in shared.items() if one.role == "input"}
-            with torch.no_grad():
-                returned = _call_by_name(self._functions["reference"], {**values, **given})
-            results = returned if isinstance(returned, tuple | list) else (returned,)
-            if len(results) != len(expected):
-                raise Refused("wrong-result", f"the reference returned {len(results)} values for {', '.join(name.partition('.')[2] for name in expected)}")
-            for name, result in zip(expected, results, strict=True):
-                _put(name.partition(".")[2], shared[name].tensor(index), result)
-
-    def do_generate(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        """Runs the pack's generator once; its tensors go to the memory that came along."""
-        shared = _map(request, descriptors, "cpu")
-        made = _call_by_name(self._functions["generator"], request["values"])
-        for name, one in shared.items():
-            if not isinstance(made, dict) or name not in made:
-                raise Refused("wrong-result", f"the generator returned no `{name}`")
-            _put(name, one.tensor(0), made[name])
-
-    def do_release(self, request: dict[str, Any], _: list[int]) -> None:
-        for one in self._bindings.pop(request["binding"], ({}, {}))[0].values():
-            one.mapping.close()
-
-
-def _as_reference(tensor: torch.Tensor) -> torch.Tensor:
-    """A private copy: floats in float64, everything else as it is."""
-    return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
-
-
-def _call_by_name(function: Callable[..., Any], known: dict[str, Any]) -> Any:
-    """Calls with those of `known` that the function names."""
-    parameters = inspect.signature(function).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return function(**known)
-    return function(**{name: value for name, value in known.items() if name in parameters})
-
-
-def _put(name: str, destination: torch.Tensor, value: object) -> None:
-    value = torch.as_tensor(value)
-    if value.shape != destination.shape:
-        raise Refused("wrong-result", f"{name} came out with shape {list(value.shape)}, the declaration says {list(destination.shape)}")
-    if value.is_floating_point() and not destination.is_floating_point():
-        value = value.round()
-    destination.copy_(value)
-
-
-def _torch_device(device: str) -> str:
-    return "cuda" if device == "hip" else device
-
-
-def _stream(device: str) -> int | None:
-    if device in ("cuda", "hip"):
-        return int(torch.cuda.current_stream().cuda_stream)
-    return int(torch.xpu.current_stream().sycl_queue) if device == "xpu" else None
-
-
-def _synchronize(device: str) -> None:
-    if device in ("cuda", "hip"):
-        torch.cuda.synchronize()
-    elif device == "xpu":
-        torch.xpu.synchronize()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from taskpack.runtime.compare import compare, first_wrong
+from taskpack.runtime.compare import Screen, compare, first_wrong
 from taskpack.runtime.tolerance import EPS, bound
 
 FLOATS = list(EPS)
@@ -293,3 +293,26 @@ def test_only_like_outputs_are_stacked() -> None:
     with pytest.raises(ValueError, match="cannot be compared"):
         first_wrong(torch.zeros(2, 3), torch.zeros(3, 2, dtype=torch.float64), bound("float32"))
     assert first_wrong(torch.zeros(4, 0), torch.zeros(4, 0, dtype=torch.float64), bound("float32")) is None
+
+
+@given(
+    dtype=st.sampled_from(["float64", "float32", "float16", "bfloat16"]),
+    shape=st.sampled_from([(1,), (7,), (3, 16), (4, 40000), (2, 3, 5)]),
+    error=st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 100.0, math.nan, math.inf]),
+    seed=st.integers(0, 1000),
+)
+def test_what_the_screen_accepts_is_right(dtype: str, shape: tuple[int, ...], error: float, seed: int) -> None:
+    """One element is off by so many of its tolerances; the screen may be stricter than the comparison, never milder."""
+    generator = torch.Generator().manual_seed(seed)
+    expected = torch.randn(3, *shape, generator=generator, dtype=torch.float64)
+    limit = bound(dtype, 64)
+    actual = expected.to(getattr(torch, dtype))
+    place = tuple(int(torch.randint(0, size, (), generator=generator)) for size in actual.shape)
+    allowed = compare(actual[place[0]], expected[place[0]], limit)
+    actual[place] += error * (allowed.rtol * abs(float(expected[place])) + allowed.atol * allowed.scale)
+
+    is_right = all(compare(actual[index], expected[index], limit).is_equal for index in range(3))
+
+    accepted = Screen().accepts(actual, expected, limit)
+    assert is_right or not accepted
+    assert accepted or error != 0, "what is only rounded passes at first sight"
