@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check fresh bench generate clean
+.PHONY: help demo test test-slow check fresh bench bench-gpu generate clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -39,6 +39,9 @@ generate: $(VENV)/dev  ## write schemas/ and docs/reference/ anew
 
 bench: $(VENV)/dev  ## what taskpack itself costs
 	$(BIN)/python benchmarks/cost.py
+
+bench-gpu: $(VENV)/dev  ## a unit of each of the three systems on this machine's GPU, into benchmarks/results/
+	$(BIN)/python benchmarks/first_light.py benchmarks/results
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
