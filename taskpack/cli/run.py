@@ -117,20 +117,29 @@ def _judge(folder: Path, shelf: Shelf, options: _Options) -> _Outcome:
 
     runs = runs_folder(folder)  # before the work: what cannot be kept is better known at once
     built = build(folder, options.target, shelf)
+    files = _read_candidate(built.path, options.candidate) if options.candidate else {}
     with Progress(read_name(folder) or shown(folder)) as progress:
         result, code = judge(built.path, options.words(folder, shelf), progress.hear)
-    return _Outcome(code, folder, result, _keep(result, runs, options))
+    return _Outcome(code, folder, result, _keep(result, runs, options, files))
 
 
-def _keep(result: Result, runs: Path, options: _Options) -> Path:
-    """Writes a run with one unit, such as `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
+def _read_candidate(harness: Path, candidate: Path) -> dict[str, bytes]:
+    """Those of the files that the harness asks for; it says itself what is wrong with the others."""
+    from taskpack.runs.judging import read_plan
+
+    paths = [candidate / name for name in read_plan(harness)["candidate"]["files"]]
+    return {path.relative_to(candidate).as_posix(): path.read_bytes() for path in paths if path.is_file() and not path.is_symlink()}
+
+
+def _keep(result: Result, runs: Path, options: _Options, files: dict[str, bytes]) -> Path:
+    """Writes a run with one unit and its candidate, such as `.taskpack/runs/20260131T120000Z-1a2b3c4d/`."""
     from taskpack.runs.folder import Header, Unit, create_run, new_folder, slot_name, unit_key, write_unit
 
     task = {"name": result["task"], "version": result["version"]}
     slot = slot_name(result["task"], 1)
     header = Header("task", {"task": result["task"]}, (slot,), (task,), result["target"], {"quick": options.is_quick}, result["probe"])
     run = create_run(new_folder(runs), header)
-    write_unit(run, slot, Unit(unit_key(result, 1), result), {})
+    write_unit(run, slot, Unit(unit_key(result, 1), result), files)
     return run.folder
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from taskpack.errors import UsageError
 from taskpack.packs.shelf import Shelf
@@ -84,8 +87,15 @@ def _find_gpu() -> dict[str, Any] | None:
     """What torch says of the first GPU; asked in a process of its own, for it takes seconds and keeps the device open."""
     if not any(next(Path("/").glob(node), None) for node in _NODES):
         return None
+    if importlib.util.find_spec("torch") is None:
+        return None  # and nothing can be run on a GPU
     asked = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=False)
-    return json.loads(asked.stdout) if asked.returncode == 0 else None  # no torch: nothing can be run on a GPU either
+    if asked.returncode == 0:
+        found: dict[str, Any] | None = json.loads(asked.stdout)
+        return found
+    why = (asked.stderr.strip().splitlines() or [f"it ended with {asked.returncode}"])[-1]
+    click.echo(f"warning: the CPU is taken, as torch cannot say what GPU this machine has: {why}", err=True)
+    return None
 
 
 def _fits(wanted: Recognise, gpu: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -34,6 +35,13 @@ def require_torch() -> None:
         raise TargetAbsent(f"judging needs Linux, and this is {sys.platform}", hint="`taskpack check` and `taskpack build` work here")
     if importlib.util.find_spec("torch") is None:
         raise TargetAbsent(f"judging needs PyTorch, and {sys.executable} has none", hint="pip install 'taskpack[run]'")
+
+
+def read_plan(harness: Path) -> dict[str, Any]:
+    """The plan that the harness was compiled from."""
+    with zipfile.ZipFile(harness) as archive:
+        plan: dict[str, Any] = json.loads(archive.read("plan.json"))
+    return plan
 
 
 def judge(harness: Path, options: Sequence[str], listen: Callable[[Event], None]) -> tuple[dict[str, Any], int]:

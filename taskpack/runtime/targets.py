@@ -24,8 +24,16 @@ def require(target: dict[str, Any], languages: Iterable[str]) -> None:
             raise Absent(why)
     if device in ("cuda", "hip"):
         _require_gpu(target)
-    elif device == "xpu" and not torch.xpu.is_available():
-        raise Absent(f"{target['name']}: torch {torch.__version__} finds no Intel GPU")
+    elif device == "xpu":
+        if not torch.xpu.is_available():
+            raise Absent(f"{target['name']}: torch {torch.__version__} finds no Intel GPU")
+        _require_name(target, torch.xpu.get_device_name(0))
+
+
+def _require_name(target: dict[str, Any], found: str) -> None:
+    names = target["recognise"].get("name-contains", [])
+    if names and not any(part.lower() in found.lower() for part in names):
+        raise Absent(f"{target['name']}: this GPU is {found}, not one named {' or '.join(names)}")
 
 
 def _require_gpu(target: dict[str, Any]) -> None:
@@ -35,9 +43,7 @@ def _require_gpu(target: dict[str, Any]) -> None:
     wanted = target["recognise"]
     capability = f"{found.major}.{found.minor}"
     architecture = getattr(found, "gcnArchName", "")
-    names = wanted.get("name-contains", [])
-    if names and not any(part.lower() in found.name.lower() for part in names):
-        raise Absent(f"{target['name']}: this GPU is {found.name}, not one named {' or '.join(names)}")
+    _require_name(target, found.name)
     if target["device"] == "cuda" and capability not in wanted.get("compute-capability", [capability]):
         raise Absent(f"{target['name']}: {found.name} has compute capability {capability}, not {' or '.join(wanted['compute-capability'])}")
     if target["device"] == "hip" and architecture.partition(":")[0] not in wanted.get("gcn-arch", [architecture.partition(":")[0]]):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taskpack.cli.targets import _of_gpu
+from taskpack.cli.targets import _find_gpu, _of_gpu
 from taskpack.packs.shelf import open_shelf
 
 from .conftest import PACKS, Taskpack
@@ -81,3 +81,15 @@ def test_a_pack_that_ships_leaves_nothing_in_the_current_folder(taskpack: Taskpa
 def test_auto_takes_a_gpu_only_where_the_tasks_languages_run_on_it(task: str, target: str) -> None:
     gpu = {"device": "cuda", "name": "NVIDIA H200", "arch": "", "capability": "9.0"}
     assert _of_gpu(gpu, PACKS / "arena" / task, open_shelf()) == target
+
+
+def test_a_gpu_that_cannot_be_asked_is_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('the driver is older than this build of torch')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("taskpack.cli.targets._NODES", ("dev/null",))
+    _find_gpu.cache_clear()
+
+    assert _find_gpu() is None
+
+    assert "warning: the CPU is taken, as torch cannot say what GPU this machine has: OSError: the driver is older" in capsys.readouterr().err
+    _find_gpu.cache_clear()

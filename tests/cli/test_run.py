@@ -56,6 +56,9 @@ def test_json_and_a_seed_that_repeats(taskpack: Taskpack, task: Path) -> None:
     again = json.loads(taskpack("run", "--quick", "--json", "--candidate", "wrong", "--seed", first["seed"], cwd=task).out)
     cases = [[(case["case"], case["values"]) for case in result["cases"]] for result in (first, again)]
     assert cases[0] == cases[1]
+    kept = list((task / ".taskpack" / "runs").glob("*/units/local.softmax.1/*"))
+    assert [path.name for path in kept] == ["kernel.cpp"] * 2, "a run can be repeated when the candidate's folder has changed"
+    assert {path.read_bytes() for path in kept} == {(task / "wrong" / "kernel.cpp").read_bytes()}
 
 
 @needs_compiler
