@@ -15,7 +15,10 @@ from taskpack.compiler.lower import lower_pack
 from taskpack.compiler.plan import Plan
 from taskpack.compiler.resolve import Resolved, resolve_pack
 from taskpack.packs.check import load_checked
+from taskpack.packs.knowledge import KnowledgePack
+from taskpack.packs.rules import facts_of, rules_for
 from taskpack.packs.shelf import Shelf
+from taskpack.runtime.rules import render
 
 PROMPT, CASES = "PROMPT.md", "cases.json"
 _C_ABI = ("cpp", "hip", "cuda")
@@ -83,7 +86,19 @@ def _render(resolved: Resolved, plan: Plan, baseline: Mapping[str, bytes]) -> st
         baseline={name: content.decode(errors="replace").rstrip("\n") for name, content in baseline.items()},
         signatures=_signatures(plan),
         docs=_docs(resolved),
+        known=_known(resolved, plan),
     )
+
+
+def _known(resolved: Resolved, plan: Plan) -> dict[str, list[str]]:
+    """Rules for the candidate's language on the target, as they are told before there is code: what the gate refuses, and what it warns of."""
+    facts = facts_of(resolved.target)
+    known: dict[str, list[str]] = {"refused": [], "warned": []}
+    for pack in resolved.knowledge_packs:
+        assert isinstance(pack.document, KnowledgePack), "it was resolved as one"
+        for rule in rules_for(pack.document.knowledge, resolved.target, plan.candidate.language):
+            known["refused" if rule.severity == "error" else "warned"].append(render(rule.prose, facts))
+    return known
 
 
 def _docs(resolved: Resolved) -> dict[str, str]:

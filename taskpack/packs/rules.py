@@ -31,9 +31,12 @@ def given_facts() -> dict[str, Type]:
 
 def compile_rules(name: str, knowledge: Knowledge, target: Target, language: str | None = None) -> Iterator[dict[str, object]]:
     """The rules of the pack `name` that apply to a target and to a language (to any, where None is given)."""
-    for rule in knowledge.rules:
-        if applies_to(rule.scope, target) and (language is None or language in rule.scope.languages):
-            yield compile_rule(name, rule)
+    return (compile_rule(name, rule) for rule in rules_for(knowledge, target, language))
+
+
+def rules_for(knowledge: Knowledge, target: Target, language: str | None = None) -> Iterator[Rule]:
+    """The same as their pack has them."""
+    return (rule for rule in knowledge.rules if applies_to(rule.scope, target) and (language is None or language in rule.scope.languages))
 
 
 def compile_rule(name: str, rule: Rule) -> dict[str, object]:

@@ -57,6 +57,20 @@ def test_nothing_that_judges_is_seen(name: str, tmp_path: Path) -> None:
         assert secret not in shown.lower(), secret
 
 
+def test_a_prompt_says_what_is_known_of_the_target() -> None:
+    """Every rule for the language there, with the device's own numbers; and nothing where nothing is known."""
+    shelf = open_shelf()
+    triton, cpp = (shelf.find(f"arena/{name}-softmax") for name in ("triton2triton", "cpp2cpp"))
+    assert triton and cpp  # noqa: PT018
+    xe, hopper = (brief(triton, f"targets/{name}", shelf).prompt for name in ("arc-b70", "h200"))
+    assert "- A work-group has at most 64 warps.\n" in xe
+    assert "- num_warps is a power of two in every launch and every autotune configuration.\n" in xe
+    assert "Sub-groups are 16 or 32 wide." in xe.partition("\n## What to beat")[0]
+    assert "- num_warps is a power of two" in hopper
+    assert "ub-group" not in hopper
+    assert "What is known of" not in brief(cpp, "targets/cpu", shelf).prompt
+
+
 def test_declared_files_are_taken_and_the_rest_is_a_diff(workspace: Make) -> None:
     made = workspace()
     assert take_candidate(made) == {"kernel.cpp": BASELINE.encode()}
