@@ -16,8 +16,8 @@ from taskpack.runs.judging import HarnessError, judge
 from .workspace import DOOR, Workspace, take_candidate, write_files
 
 Ask = Callable[[], str]
-_SHOWN = ("compile", "interface", "state-dict", "rules", "correct")
-"""The gates of which an agent hears. The one after them draws unseen cases: it is not reached."""
+SHOWN = ("compile", "rules", "interface", "state-dict", "correct")
+"""The gates of which an agent hears: those that look at the source and at seen cases."""
 _MOST_LOG = 16_000
 _PATIENCE_S = 1.0
 
@@ -31,7 +31,7 @@ def ask_judge(harness: Path, workspace: Workspace, words: Sequence[str] = ()) ->
     gates: list[dict[str, Any]] = []
 
     def listen(event: Mapping[str, Any]) -> None:
-        if event["event"] == "gate" and event["gate"] in _SHOWN:
+        if event["event"] == "gate" and event["gate"] in SHOWN:
             gates.append(dict(event))
             if event["gate"] == "correct" and event["verdict"] == "pass":
                 raise _Enough

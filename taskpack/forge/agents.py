@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from taskpack.arena.briefing import Briefing, render_prompt
+from taskpack.arena.door import SHOWN
 from taskpack.arena.work import Worked, let_work
 from taskpack.errors import Exit, TaskpackError
 from taskpack.packs.agent import Agent
 
 from .trials import Proposal, Request, Trial, text_of
 
-_TOLD = ("compile", "rules", "correct")
-"""Gates whose words are passed on. The others have seen what a proposer must not see."""
 _MOST = 12
 
 
@@ -63,7 +62,7 @@ def findings_of(trial: Trial) -> list[str]:
     stopped = next((gate for gate in result["gates"] if gate["verdict"] not in ("pass", "skip")), None)
     if stopped is None or stopped["gate"] == "fast":
         return [trial.reason] if stopped is None or trial.speedup else [f"fast: {stopped['verdict']}"]
-    if stopped["gate"] not in _TOLD:
+    if stopped["gate"] not in SHOWN:
         return [f"{stopped['gate']}: {stopped['verdict']}, on cases that are not shown"]
     return list(dict.fromkeys([f"{stopped['gate']}: {stopped['reason']}", *_of_rules(result), *_of_cases(result)]))
 

@@ -35,11 +35,6 @@ class OpSubject:
     def tensor_scope(self) -> dict[str, Type]:
         return {**dict.fromkeys(self.lost, "any"), **self.op.tensor_scope()}
 
-    def tensor_places(self) -> dict[Path, str]:
-        """Where each tensor's table stands → `input`, `inout` or `output`."""
-        lists = {"input": self.op.inputs, "inout": self.op.inouts, "output": self.op.outputs}
-        return {("op", kind, index): kind for kind, tensors in lists.items() for index in range(len(tensors))}
-
 
 @dataclass(frozen=True)
 class TaskSubject:

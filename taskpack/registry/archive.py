@@ -15,8 +15,6 @@ from taskpack.digest import canonical_json, digest_bytes
 from taskpack.errors import IntegrityError, UsageError
 from taskpack.packs.names import FILE
 
-SUFFIX = ".tpk"
-
 _BLOCK = 512
 _END = bytes(2 * _BLOCK)
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"

@@ -8,10 +8,9 @@ from typing import Any
 from taskpack.runs.folder import Run, Unit
 from taskpack.scoring.summary import summarise_run
 
-from .text import align, bold, harmless, interval, painted, render_result
+from .text import align, bold, harmless, in_order, interval, painted, render_result
 
 Json = Mapping[str, Any]
-_GATES = ("compile", "interface", "state-dict", "rules", "correct", "general", "fast")
 
 
 def render_run(run: Run, units: Mapping[str, Unit], *, colour: bool = False, width: int = 120) -> str:
@@ -40,7 +39,7 @@ def _head(summary: Json) -> str:
 
 def _units(summary: Json, colour: bool) -> list[str]:
     units = summary["units"]
-    gates = [gate for gate in _GATES if any(gate in unit["gates"] for unit in units)]
+    gates = in_order(unit["gates"] for unit in units)
     rows = [("unit", *gates, "seen", "unseen", "speedup", "score")]
     for unit in units:
         verdicts = [painted(unit["gates"].get(gate, "" if unit["gates"] else "none"), colour) for gate in gates]

@@ -25,20 +25,20 @@ def render_result(result: Result, *, colour: bool = False, width: int = 120) -> 
 def render_summary(results: Iterable[Result | tuple[str, str]], *, colour: bool = False) -> str:
     """One line for each of several runs; a pack that could not be run is given as its name and the reason."""
     shown = list(results)
-    gates = gates_of(result for result in shown if not isinstance(result, tuple)) or ["compile"]
+    gates = in_order([entry["gate"] for entry in result["gates"]] for result in shown if not isinstance(result, tuple)) or ["compile"]
     rows = [_summary_row(result, gates, colour) for result in shown]
     return "\n".join(align([("task", *gates, "speedup"), *rows], right=())) + "\n"
 
 
-def gates_of(results: Iterable[Result]) -> list[str]:
-    """Every gate that one of the results went through or left out, in the order in which they stand there."""
+def in_order(lists: Iterable[Iterable[str]]) -> list[str]:
+    """Every gate of the lists, in the order in which they stand there."""
     gates: list[str] = []
-    for result in results:
+    for names in lists:
         place = 0
-        for entry in result["gates"]:
-            if entry["gate"] not in gates:
-                gates.insert(place, entry["gate"])
-            place = gates.index(entry["gate"]) + 1
+        for name in names:
+            if name not in gates:
+                gates.insert(place, name)
+            place = gates.index(name) + 1
     return gates
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from taskpack import __version__
-from taskpack.digest import digest_value
 from taskpack.errors import Conflict, IntegrityError, NotFound, UsageError
 
 from . import disk
@@ -98,11 +97,6 @@ def unit_key(result: Json, attempt: int) -> dict[str, Any]:
         "target": result["target"],
         "toolchain": result["toolchain"],
     }
-
-
-def unit_digest(unit: Unit) -> str:
-    """The unit's name: the digest of its key."""
-    return digest_value(unit.key)
 
 
 def new_folder(runs: Path) -> Path:

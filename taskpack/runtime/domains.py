@@ -25,20 +25,24 @@ _DEATH_S = 20.0
 _STOPPED = "stopped by the judge"
 
 
-class WorkerFailed(Exception):
-    """The worker is gone, or was put down: crash, time, memory, output, nonsense. `reason` continues "the candidate …"."""
+class Failed(Exception):
+    """What was asked of a worker did not come about. `reason` continues "the candidate …"."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, log: str = "") -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.log = reason, log
 
 
-class Answered(Exception):
+class WorkerFailed(Failed):
+    """The worker is gone, or was put down: crash, time, memory, output, nonsense."""
+
+
+class Answered(Failed):
     """The worker answered with an error; it is testimony of the code it runs."""
 
     def __init__(self, kind: str, reason: str, log: str) -> None:
-        super().__init__(reason)
-        self.kind, self.reason, self.log = kind, reason, log
+        super().__init__(reason, log)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,6 @@ class Worker:
 
     def __init__(self, process: Process, allowance: Allowance) -> None:
         self.process = process
-        self.scratch = process.scratch
         self._allowance = allowance
         self._failure: str | None = None
         self._printed = {process.stdout: bytearray(), process.stderr: bytearray()}

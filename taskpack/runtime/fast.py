@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from . import clock
-from .domains import Answered, WorkerFailed
+from .domains import Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
 from .memory import size_of
 from .question import Case, PackFault
@@ -44,7 +44,7 @@ def fast(run: Run) -> Verdict:
 def _prepare_baseline(run: Run) -> None:
     try:
         run.workers["baseline"] = build(run, "baseline")
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         raise PackFault(f"the baseline {error.reason}") from error
 
 
@@ -86,14 +86,12 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
         for side in clock.SIDES:
             side_now = side
             trial.bind(side)
-        for side in clock.SIDES:
-            side_now = side
             captured.append(trial.can_be_captured(side))
         trial.is_captured = all(captured)
         pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
         timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, patience_s, prepare, pace)
         return replace(timing, launch="graph" if trial.is_captured else "call")
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         if side_now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error
         return clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")

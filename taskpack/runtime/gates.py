@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .domains import Answered, WorkerFailed
+from .domains import Answered, Failed, WorkerFailed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Verdict
 from .fast import fast
 from .model_gates import MODEL_GATES
@@ -74,7 +74,7 @@ def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> li
     with Trial(run.question, case, 1, run.reference(), side) as trial:
         trial.bind_reference()
         for number, distribution in enumerate(distributions):
-            reason, outputs = _check_call(run, trial, distribution, number, is_first=number == 0)
+            reason, outputs = _check_call(run, trial, distribution, number)
             name = distribution if distributions.index(distribution) == number else f"{distribution} again"
             run.record(CaseResult(gate, case.id, case.values, name, FAIL if reason else PASS, reason, outputs))
             if reason:
@@ -84,19 +84,17 @@ def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> li
     return failures
 
 
-def _check_call(run: Run, trial: Trial, distribution: str, number: int, is_first: bool) -> tuple[str, dict[str, dict[str, Any]]]:
+def _check_call(run: Run, trial: Trial, distribution: str, number: int) -> tuple[str, dict[str, dict[str, Any]]]:
     """One call on fresh contents: why it is wrong ("" if it is not), and what was observed of each output."""
     pattern = NAN_POISON if number % 2 else run.rng.getrandbits(62)
     trial.fill(run.rng, distribution)
     try:
-        if is_first:
-            trial.bind("candidate")
+        trial.bind("candidate")
         trial.poison("candidate", pattern)
         trial.call("candidate")
         trial.collect("candidate", 1)
-    except (Answered, WorkerFailed) as error:
-        if isinstance(error, Answered):
-            run.log = run.log or error.log
+    except Failed as error:
+        run.log = run.log or error.log
         return error.reason, {}
     damage = trial.damage("candidate")
     trial.expect(1)

@@ -21,7 +21,7 @@ import torch
 
 from . import gates, languages, library, memory, probe, targets, zygote
 from .archive import Archive, sha256
-from .domains import Allowance, Answered, Worker, WorkerFailed
+from .domains import Allowance, Failed, Worker
 from .evidence import Result
 from .question import Case, Expressions, PackFault, Question, Unusable
 from .run import Run
@@ -74,7 +74,7 @@ class Court:
         where = {"home": memory.home(device), "is_single_threaded": device == "cpu"}
         try:
             worker.ask("load", 4 * self.plan["limits"]["call_s"], functions=functions, module=self.plan.get("module"), **where)
-        except (Answered, WorkerFailed) as error:
+        except Failed as error:
             raise PackFault(f"the reference {error.reason}") from error
         return worker
 

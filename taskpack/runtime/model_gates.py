@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from . import clock, module_gates, signature
-from .domains import Answered, WorkerFailed
+from .domains import Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, CaseResult, TimingResult, Verdict
 from .question import Case, PackFault, Question, Unusable
 from .run import Run, build
@@ -53,8 +53,8 @@ def interface(run: Run) -> Verdict:
                     return Verdict(FAIL, f"{swap['task']}: `{method}` {why}: the library's is {signature.show(wanted)}")
         places = _places(run, case)
         candidate.ask("state", run.question.call_s, module=run.question.module(case))
-    except (Answered, WorkerFailed) as error:
-        run.log = run.log or getattr(error, "log", "")
+    except Failed as error:
+        run.log = run.log or error.log
         return Verdict(FAIL, f"the candidate {error.reason}")
     return Verdict(PASS, ", ".join(f"{len(names)} of {task}" for task, names in places.items()))
 
@@ -70,8 +70,8 @@ def state_dict(run: Run) -> Verdict:
         first = [names[0] for names in _places(run, case).values()]
         keys = [key for key in wanted if any(key.startswith(f"{name}.") for name in first)]
         return module_gates.use_of_state(run, _with_state(run, case), case, keys)
-    except (Answered, WorkerFailed) as error:
-        run.log = run.log or getattr(error, "log", "")
+    except Failed as error:
+        run.log = run.log or error.log
         return Verdict(FAIL, f"the candidate {error.reason}")
 
 
@@ -82,7 +82,7 @@ def parity(run: Run) -> Verdict:
         run.workers["baseline"] = build(run, "baseline")
         for case in run.question.seen_cases():
             failures += _check_parity(run, case)
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         raise PackFault(f"the library's model {error.reason}") from error
     return Verdict(FAIL, f"{SILENT_DRIFT}: {failures[0]}") if failures else Verdict(PASS)
 
@@ -98,7 +98,7 @@ def stack(run: Run) -> Verdict:
                 trial.bind(side)
                 trial.poison(side, 0)
                 breaks, why = run.workers[side].ask("explain", run.question.plan["limits"]["compile_s"], binding=trial.binding)
-            except (Answered, WorkerFailed) as error:
+            except Failed as error:
                 if side == "baseline":
                     return Verdict(INCONCLUSIVE, f"torch cannot look at the library's model: {error.reason}")
                 return Verdict(FAIL, f"{GRAPH_BREAK}: the candidate {error.reason}")
@@ -160,9 +160,9 @@ def _check_parity(run: Run, case: Case) -> list[str]:
     floors, found, positions = [], [], 1
     reason = ""
     with _trial(run, case, 1) as trial:
-        for number in range(_DRAWS):
+        for _ in range(_DRAWS):
             trial.fill(run.rng)
-            reason = reason or _answer(run, trial, is_first=number == 0)
+            reason = reason or _answer(run, trial)
             if reason:
                 break
             trial.expect(1)
@@ -183,19 +183,18 @@ def _check_parity(run: Run, case: Case) -> list[str]:
     return [f"{case.words}: {reason}"] if reason else []
 
 
-def _answer(run: Run, trial: Trial, *, is_first: bool) -> str:
+def _answer(run: Run, trial: Trial) -> str:
     """Both sides' outputs for the first set; why the candidate has none, or ""."""
     for side in clock.SIDES:
         try:
-            if is_first:
-                trial.bind(side)
+            trial.bind(side)
             trial.poison(side, run.rng.getrandbits(62))
             trial.call(side)
             trial.collect(side, 1)
-        except (Answered, WorkerFailed) as error:
+        except Failed as error:
             if side == "baseline":
                 raise PackFault(f"the library's model {error.reason}") from error
-            run.log = run.log or getattr(error, "log", "")
+            run.log = run.log or error.log
             return f"the candidate {error.reason}"
     return trial.damage("candidate") or ""
 
@@ -243,10 +242,10 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
     try:
         for side in clock.SIDES:
             now = side
-            trial.bind_once(side)
+            trial.bind(side)
         pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
         timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, 2 * budget_s, prepare, pace)
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         if now == "baseline":
             raise PackFault(f"the library's model {error.reason}") from error
         timing = clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
@@ -260,7 +259,7 @@ def _time_compiled(run: Run, trial: Trial, case: Case) -> None:
     for side in clock.SIDES:
         try:
             run.workers[side].ask("compile", 2 * run.question.plan["limits"]["compile_s"], binding=trial.binding)
-        except (Answered, WorkerFailed) as error:
+        except Failed as error:
             run.facts["compiled"] = f"not measured: {_NAMES[side]} {error.reason}"
             return
     timing = _time(run, trial, f"{case.id} compiled", run.timing_budget_s)
@@ -274,7 +273,7 @@ def _look_inside(run: Run, trial: Trial, case: Case) -> str:
     for side in clock.SIDES:
         try:
             total, inside = map(float, run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names))
-        except (Answered, WorkerFailed) as error:
+        except Failed as error:
             run.facts["in_situ"] = f"not measured: {_NAMES[side]} {error.reason}"
             return ""
         seconds[side] = (max(total, _TINY_S), max(inside, _TINY_S))
@@ -321,6 +320,6 @@ def _ask_library(run: Run, what: str, case: Case, **content: Any) -> dict[str, A
     try:
         if key not in run.library:
             run.library[key] = run.reference().ask(what, run.question.call_s, module=run.question.module(case), **content)
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         raise PackFault(f"the library's model {error.reason}") from error
     return run.library[key]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from . import signature
-from .domains import Answered, WorkerFailed
+from .domains import Failed
 from .evidence import FAIL, PASS, SKIP, Verdict
 from .question import Case, PackFault, Question
 from .run import Run
@@ -27,8 +27,8 @@ def interface(run: Run) -> Verdict:
             if why := signature.difference(wanted, parameters(found[key])):
                 return Verdict(FAIL, f"`{method}` {why}: the library's is {signature.show(wanted)}")
         candidate.ask("state", run.question.call_s, module=_first_module(run))
-    except (Answered, WorkerFailed) as error:
-        run.log = run.log or getattr(error, "log", "")
+    except Failed as error:
+        run.log = run.log or error.log
         return Verdict(FAIL, f"the candidate's class {error.reason}")
     return Verdict(PASS)
 
@@ -44,8 +44,8 @@ def state_dict(run: Run) -> Verdict:
         if why := difference(wanted, found):
             return Verdict(FAIL, why)
         return use_of_state(run, run.question, case, run.question.plan["module"]["state"])
-    except (Answered, WorkerFailed) as error:
-        run.log = run.log or getattr(error, "log", "")
+    except Failed as error:
+        run.log = run.log or error.log
         return Verdict(FAIL, f"the candidate {error.reason}")
 
 
@@ -90,7 +90,7 @@ def _state_of_library(run: Run) -> dict[str, Any]:
     """Key → [shape, dtype]; raises PackFault where the pack declares another state than the library's class has."""
     try:
         state = dict(run.reference().ask("state", run.question.call_s, module=_first_module(run)))
-    except (Answered, WorkerFailed) as error:
+    except Failed as error:
         raise PackFault(f"the library's class {error.reason}") from error
     declared = set(run.question.plan["module"]["state"])
     if strange := sorted(declared ^ set(state)):

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from . import compare, tolerance
-from .domains import Answered, Worker, WorkerFailed
+from .domains import Answered, Failed, Worker
 from .memory import Arena, Layout, home, lay_out
 from .question import Case, PackFault, Question
 
@@ -70,14 +70,16 @@ class Trial:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for worker in (self._reference, *self._sides.values()):
             if worker.is_alive and kind is None:  # else a request may be outstanding, and the run ends
-                with suppress(Answered, WorkerFailed):  # the worker's next request fails with the same words
+                with suppress(Failed):  # the worker's next request fails with the same words
                     worker.ask("release", self.question.call_s, binding=self.binding)
         for arenas in (self._inputs, self._expected, *self._outputs.values()):
             for arena in arenas.values():
                 arena.close()
 
     def bind(self, side: str) -> None:
-        """Has a side's worker map the memory and find its entry. Raises Answered (kind entry-missing) and WorkerFailed."""
+        """Has a side's worker map the memory and find its entry, where that has not been done. Raises Failed."""
+        if side in self._has_bound:
+            return
         entry = self.question.side(side)
         shared = [(a["name"], a["role"], self._inputs[a["name"]] if a["role"] == "input" else self._outputs[side][a["name"]]) for a in self.question.tensors()]
         arguments = [self.question.argument(name, self.case.dtypes) for name in entry["arguments"]]
@@ -86,11 +88,6 @@ class Trial:
         content |= {"values": self.question.values(self.case), "module": self.question.module(self.case)}
         self._bind(self._sides[side], shared, content)
         self._has_bound.add(side)
-
-    def bind_once(self, side: str) -> None:
-        """`bind`, where that has not been done."""
-        if side not in self._has_bound:
-            self.bind(side)
 
     def bind_reference(self) -> None:
         shared = [(name, "input", arena) for name, arena in self._inputs.items()]
@@ -286,7 +283,7 @@ class Trial:
     def _ask_reference(request: Callable[[], object]) -> None:
         try:
             request()
-        except (Answered, WorkerFailed) as error:
+        except Failed as error:
             raise PackFault(f"the reference {error.reason}") from error
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from taskpack.reports.text import gates_of, render_result, render_summary
+from taskpack.reports.text import in_order, render_result, render_summary
 
 RESULTS = sorted(Path(__file__).parent.glob("results/*.json"))
 
@@ -70,6 +70,6 @@ def test_a_narrow_terminal_wraps_reasons_under_themselves() -> None:
 def test_gates_stand_in_the_order_in_which_results_go_through_them() -> None:
     orders = [("compile", "correct", "fast"), ("compile", "interface", "state-dict", "correct", "fast"), ("compile", "rules", "correct", "general", "fast")]
     results = [{"gates": [{"gate": gate} for gate in order]} for order in orders]
-    gates = gates_of(results)
+    gates = in_order([entry["gate"] for entry in result["gates"]] for result in results)
     assert all(tuple(gate for gate in gates if gate in order) == order for order in orders)
     assert len(gates) == len(set(gates))
