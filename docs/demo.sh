@@ -61,7 +61,7 @@ cat <<'NEXT'
   taskpack run --candidate FOLDER              # judge your kernel.cpp
   taskpack check                               # break pack.toml, and see what is said of it
   taskpack run suites/first-light --agent replay   # the arena: an agent on sixteen tasks
-  taskpack optimize softmax --agent tune           # the pipeline: step by step, each step measured
-  taskpack swap models/llama --with hf-llama-rmsnorm=DIR   # production: a kernel in its whole model
+  taskpack optimize arena/triton2triton-softmax --agent tune   # the pipeline: step by step, each step judged
+  taskpack swap models/llama --with hf-llama-rmsnorm=DIR   # production: a kernel in its whole model; needs transformers: docs/tutorial.md, 8
   docs/tutorial.md                             # the long way round
 NEXT

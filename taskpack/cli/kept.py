@@ -24,7 +24,11 @@ def find_run(word: str) -> Run:
         if folder.is_dir():
             return open_run(folder)
     names = sorted(path.name for path in _RUNS.glob("[!.]*"))
-    hint = did_you_mean(word, names) or (f"the newest is {names[-1]}" if names else "`taskpack run` makes one, and says where it is kept")
+    hint = did_you_mean(word, names) or (
+        f"the newest is {names[-1]}"
+        if names
+        else "runs lie in .taskpack/runs/ of a pack: go to its folder, or give the path that was named when the run was kept"
+    )
     raise NotFound(f"there is no run `{word}`", hint=hint)
 
 

@@ -73,8 +73,12 @@ def _print_text(found: dict[str, Report], target: str, rules: int) -> None:
     for report in found.values():
         for finding in report.findings:
             click.echo(_line(finding))
-    counts = "; ".join(f"{path}: {report.counts()}" for path, report in found.items())
+    counts = "; ".join(f"{path}: {_counts(report)}" for path, report in found.items())
     click.echo(f"{counts} ({rules} rules for {target})")
+
+
+def _counts(report: Report) -> str:
+    return report.counts() if report.findings or report.decided else "nothing that a rule is about"
 
 
 def _line(finding: Finding) -> str:
@@ -86,6 +90,6 @@ def _line(finding: Finding) -> str:
 
 
 def _print_json(found: dict[str, Report], target: str, rules: int) -> None:
-    files = [{"file": path, "findings": [finding.to_dict() for finding in report.findings]} for path, report in found.items()]
+    files = [{"file": path, "decided": report.decided, "findings": [finding.to_dict() for finding in report.findings]} for path, report in found.items()]
     counts: dict[str, Any] = {level: sum(len(report.of(level)) for report in found.values()) for level in _COLOURS}
     click.echo(json.dumps({"format": 1, "target": target, "rules": rules, "files": files, "counts": counts}, indent=1, ensure_ascii=False))

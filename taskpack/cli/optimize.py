@@ -35,9 +35,9 @@ _TUNE = "tune"
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals, smaller gains are not seen.")
 @click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
-@click.option("--resume", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN", help="Go on with this run.")
+@click.option("--resume", metavar="RUN", help="Go on with this run: its folder, or its name in .taskpack/runs/.")
 def command(
-    task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, trust: bool, resume: Path | None
+    task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, trust: bool, resume: str | None
 ) -> None:
     """Improve a candidate of TASK stage by stage.
 
@@ -54,6 +54,7 @@ def command(
     from taskpack.runs.judging import require_torch
 
     from .building import build
+    from .kept import find_run
     from .subjects import find_task
 
     require_torch()
@@ -64,7 +65,7 @@ def command(
     walls = ["--walled"] if must_be_walled(folder, shelf, is_trusting=trust) else []
     propose = _proposer(who, folder, work.plan["target"]["name"], work.harness, walls, shelf)
     header = header_of(work, loaded, [stage.id for stage in order_stages(stages, only or None)], who, quick)
-    run = go_on_with(resume, header) if resume else create_run(new_folder(runs_folder(folder)), header)
+    run = go_on_with(find_run(resume).folder, header) if resume else create_run(new_folder(runs_folder(folder)), header)
     click.echo(f"kept in {shown(run.folder)}", err=True)
 
     def record(trial: Trial, proposal: Proposal) -> None:
@@ -123,7 +124,7 @@ def _proposer(who: str | Loaded, task: Path, target: str, harness: Path, walls: 
 def _find_pipeline(name: str, only: tuple[str, ...], shelf: Shelf) -> tuple[Loaded, Pipeline]:
     from taskpack.packs.pipeline import PipelinePack
 
-    found = shelf.fetch(name)
+    found = shelf.fetch(f"pipelines/{name}" if shelf.find(f"pipelines/{name}") else name)
     if not isinstance(found.document, PipelinePack):
         raise UsageError(f"`{name}` is of the kind `{found.kind}`, not a pipeline")
     known = [stage.id for stage in found.document.pipeline.stages]

@@ -16,10 +16,10 @@ from taskpack.packs.task import TaskPack
 
 
 def gather(model: Loaded, given: Mapping[str, Path], shelf: Shelf, into: Path) -> None:
-    """Copies the files that each task's candidate consists of from its folder to its place below `into`; what a folder lacks is for the harness to say.
+    """Copies the files that each task's candidate consists of from its folder to its place below `into`; what else a folder lacks is for the harness to say.
 
     `given` maps a task, by its name or the last part of it, to a candidate's folder. Raises UsageError for a pack that is no model, for a task that replaces
-    nothing in it, and where none is given; NotFound for a folder that is not there.
+    nothing in it, for a folder without any of its files, and where none is given; NotFound for a folder that is not there.
     """
     document = model.document
     if not isinstance(document, ModelPack):
@@ -39,6 +39,8 @@ def gather(model: Loaded, given: Mapping[str, Path], shelf: Shelf, into: Path) -
 def _copy(task: Loaded, folder: Path, place: Path) -> None:
     place.mkdir(parents=True)
     files = task.document.task.candidate.files if isinstance(task.document, TaskPack) else ()
+    if not any((folder / file).is_file() for file in files):
+        raise UsageError(f"{folder} holds no candidate of `{task.name}`: it has no {' and no '.join(f'`{file}`' for file in files)}")
     for file in files:
         if (folder / file).is_file():
             (place / file).parent.mkdir(parents=True, exist_ok=True)

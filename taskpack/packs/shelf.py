@@ -106,7 +106,10 @@ def locate_pack(word: str, shelf: Shelf) -> Path:
         return found
     if path.is_dir():
         raise UsageError(f"there is no {FILE} in {word}", hint="`taskpack new` makes a pack")
-    raise NotFound(f"there is no pack `{word}`", hint=did_you_mean(word, shelf.names()))
+    same = [name for name in shelf.names() if name.partition("/")[2] == word]
+    raise NotFound(
+        f"there is no pack `{word}`", hint=f"did you mean {' or '.join(f'`{name}`' for name in same)}?" if same else did_you_mean(word, shelf.names())
+    )
 
 
 def find_packs(root: Path) -> Iterator[Path]:

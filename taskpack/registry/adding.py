@@ -10,7 +10,7 @@ from taskpack.errors import Conflict, IntegrityError
 from .index import Index
 from .lock import LOCK, Locked, read_lock, write_lock
 from .log import replay
-from .resolver import Need, Pin
+from .resolver import YOU, Need, Pin
 from .sources import Sources, shipped_pin
 
 
@@ -24,7 +24,7 @@ def add(name: str, requirement: str, index: Index, lock: Path) -> dict[str, Pin]
     roots = {each: locked.asked for each, locked in known.items() if locked.asked and each != name}
     kept = _reachable(roots, known)
     sources = Sources(index)
-    needs = [Need(name, requirement, "you"), *(Need(each, asked, "the lock") for each, asked in roots.items())]
+    needs = [Need(name, requirement, YOU), *(Need(each, asked, "the lock") for each, asked in roots.items())]
     pins = sources.resolve(needs, [known[each].pin for each in kept])
     for pin in pins.values():
         _hold_to_lock(pin, known)
@@ -57,7 +57,7 @@ def _hold_to_lock(pin: Pin, known: Mapping[str, Locked]) -> None:
 def _refuse_other_content(name: str, requirement: str, index: Index) -> None:
     """A name that ships means the pack that ships; raises Conflict where the index has another one under it."""
     shipped = shipped_pin(name)
-    need = Need(name, requirement, "you")
+    need = Need(name, requirement, YOU)
     for _, release in replay(index.store, name).releases.values() if shipped else ():
         if shipped and need.allows(Pin(name, index.id, release)) and release.content != shipped.release.content:
             raise Conflict(

@@ -28,6 +28,10 @@ class Pin:
         return f"{self.name} {self.release.version}"
 
 
+YOU = "you"
+"""Who asks by hand."""
+
+
 @dataclass(frozen=True)
 class Need:
     """Who asks for which versions of what."""
@@ -74,7 +78,7 @@ def _choose(wishes: Iterable[Need], known: dict[str, list[Need]], offers: Callab
 def _highest(name: str, asked: Sequence[Need], offered: Sequence[Pin]) -> Pin:
     fitting = [pin for pin in offered if all(need.allows(pin) for need in asked)]
     if not fitting:
-        said = " and ".join(f"{need.asker} asks for `{need.requirement}`" for need in asked)
+        said = " and ".join(f"{need.asker} {'ask' if need.asker == YOU else 'asks'} for `{need.requirement}`" for need in asked)
         there = ", ".join(pin.release.version for pin in sorted(offered, key=_order))
         raise Conflict(f"no version of `{name}` will do: {said}", hint=f"there are: {there}")
     return max(fitting, key=_order)

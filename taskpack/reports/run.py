@@ -33,8 +33,9 @@ def render_comparison(comparison: Json, *, colour: bool = False, width: int = 12
 
 def _head(summary: Json) -> str:
     run, counts = summary["run"], summary["all"]
-    asked = ", ".join(f"{what} {name}" for what, name in run["asked"].items() if isinstance(name, str))
-    return f"{asked} on {run['target']}: {counts['judged']} of {counts['units']} units judged"
+    asked = ", ".join(f"{what} {name}" for what, name in sorted(run["asked"].items(), key=lambda item: item[0] == "agent") if isinstance(name, str))
+    targets = dict.fromkeys(unit["target"] for unit in summary["units"] if unit["target"])
+    return f"{asked} on {', '.join(targets) or run['target']}: {counts['judged']} of {counts['units']} units judged"
 
 
 def _units(summary: Json, colour: bool) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import statistics
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,8 +64,8 @@ def graph_breaks(model: torch.nn.Module, inputs: Mapping[str, torch.Tensor]) -> 
 
     dynamo.reset()
     explained = dynamo.explain(model)(**inputs)
-    reasons = [" ".join(str(one.reason).split()) for one in explained.break_reasons]
-    return int(explained.graph_break_count), reasons[0][:300] if reasons else ""
+    reasons = [str(one.reason) for one in explained.break_reasons]
+    return int(explained.graph_break_count), textwrap.shorten(reasons[0], 300, placeholder=" …") if reasons else ""
 
 
 def time_inside(call: Callable[[], object], model: torch.nn.Module, names: Sequence[str], synchronize: Callable[[], None]) -> tuple[float, float]:

@@ -41,6 +41,7 @@ def _finished(slot: str, unit: Unit) -> Json:
         "task": result["task"],
         "attempt": unit.key["attempt"],
         "family": result["family"],
+        "target": result["target"],
         "execution": result["execution"],
         "gates": gates,
         "reason": next((f"{gate['gate']}: {gate['reason']}" for gate in result["gates"] if gate["verdict"] in ("fail", "inconclusive")), ""),
@@ -62,7 +63,16 @@ def _unfinished(slot: str) -> Json:
     """A unit that was planned and has no result: it passed nothing, and stays in every denominator."""
     task, _, attempt = slot.rpartition(".")
     none = {"passed": 0, "judged": 0}
-    row = {"slot": slot, "task": task.replace(".", "/", 1), "attempt": int(attempt), "family": NOT_JUDGED, "execution": "", "gates": {}, "reason": NOT_JUDGED}
+    row = {
+        "slot": slot,
+        "task": task.replace(".", "/", 1),
+        "attempt": int(attempt),
+        "family": NOT_JUDGED,
+        "target": "",
+        "execution": "",
+        "gates": {},
+        "reason": NOT_JUDGED,
+    }
     return {**row, "seen": none, "unseen": none, "speedup": None, "score": None, "producer": {}}
 
 

@@ -29,6 +29,14 @@ def run(y, n):
 HEAVY = ("torch", "triton", "numpy", "pydantic", "jinja2", "cookiecutter", "tomli")
 
 
+@pytest.mark.parametrize(("name", "text"), [("nothing.py", "limit = 3\n"), ("kernel.hip", "__global__ void f(float* y) { y[0] = 1; }\n")])
+def test_what_no_rule_looked_at_is_not_called_clean(name: str, text: str, taskpack: Taskpack, tmp_path: Path) -> None:
+    """Intel's GPUs have no rules about HIP, and a file without a kernel gives rules nothing to hold."""
+    (tmp_path / name).write_text(text)
+    ran = taskpack("lint", name, "--target", "arc-b70")
+    assert (ran.code, ran.out.partition(" (")[0]) == (0, f"{name}: nothing that a rule is about")
+
+
 def test_findings_have_places_values_and_fixes(taskpack: Taskpack, tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(BAD, encoding="utf-8")
     ran = taskpack("lint", "kernel.py", "--target", "arc-b70")

@@ -19,10 +19,17 @@ def test_words_that_name_no_task_no_folder_or_no_pair(taskpack: Taskpack, tmp_pa
         (f"hf-llama-mpl={tmp_path}", 2, "`hf-llama-mpl` replaces nothing in `models/llama`"),
         (f"hf-llama-mlp={tmp_path}/nowhere", 3, "there is no folder"),
         ("hf-llama-mlp", 2, "`hf-llama-mlp` is not TASK=DIR"),
+        (f"hf-llama-mlp={tmp_path}", 2, "holds no candidate of `production/hf-llama-mlp`: it has no `module.py`"),
     ):
         ran = taskpack("swap", MODEL, "--with", pair)
         assert ran.code == code, ran.err
         assert words in ran.err
+
+
+def test_the_last_part_of_a_name_is_enough_for_a_hint(taskpack: Taskpack) -> None:
+    ran = taskpack("swap", "llama")
+    assert ran.code == 3
+    assert "there is no pack `llama`\n\nhint: did you mean `models/llama`?" in ran.err
 
 
 def test_without_the_library_packs_check_and_say_what_they_lack(taskpack: Taskpack, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_run_is_not_gone_on_with_in_another_way(tmp_path: Path) -> None:
     words = ("arena/hip2hip-softmax", "--agent", "tune")
     assert optimize(tmp_path, *words, "--quick").returncode == 0
     run = run_of(tmp_path)
-    full = optimize(tmp_path, *words, "--resume", str(run))
+    full = optimize(tmp_path, *words, "--pipeline", "tune", "--resume", run.name)
     assert full.returncode == 2
     assert "is a run with other options" in full.stderr
     other = optimize(tmp_path, "arena/hip2hip-rmsnorm", "--agent", "tune", "--quick", "--resume", str(run))

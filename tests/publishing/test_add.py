@@ -81,14 +81,14 @@ def test_requirements_choose(index: Index, op: Path, lock: Path) -> None:
     for requirement, version in (("*", "1.1.0"), ("1.0.0", "1.0.0"), ("^1.0", "1.1.0"), ("2.0.0-rc.1", "2.0.0-rc.1")):
         add("demo/sum", requirement, index, lock)
         assert _pinned(lock) == {"demo/sum": version}
-    with pytest.raises(Conflict, match=r"you asks for `\^3.0`"):
+    with pytest.raises(Conflict, match=r"you ask for `\^3.0`"):
         add("demo/sum", "^3.0", index, lock)
 
 
 def test_what_others_need_stays_as_it_is(index: Index, op: Path, lock: Path) -> None:
     add("demo/cpp-sum", "*", index, lock)
     _publish(op, index, "1.0.0", "2.0.0", ("rows = 96", "rows = 97"))
-    with pytest.raises(Conflict, match=r"you asks for `\^2.0` and demo/cpp-sum 0.1.0 asks for `\^1.0`|no version of `demo/sum`"):
+    with pytest.raises(Conflict, match=r"you ask for `\^2.0` and demo/cpp-sum 0.1.0 asks for `\^1.0`|no version of `demo/sum`"):
         add("demo/sum", "^2.0", index, lock)
     assert _pinned(lock) == {"demo/cpp-sum": "0.1.0", "demo/sum": "1.0.0"}
 
