@@ -58,8 +58,8 @@ def converse(settings: OpenAiChat, limits: AgentLimits, workspace: Workspace, as
             break
         facts["rounds"] += 1
         for key in ("prompt_tokens", "completion_tokens"):
-            facts[key] += int((answer.get("usage") or {}).get(key) or 0)
-        text = str(answer["choices"][0]["message"].get("content") or "")
+            facts[key] += _count(answer, key)
+        text = str(answer["choices"][0]["message"].get("content") or "").encode("utf-8", "replace").decode()
         verdict = _try(text, workspace, ask)
         messages += [{"role": "assistant", "content": text}, {"role": "user", "content": verdict}]
         if verdict.startswith("pass"):
@@ -96,11 +96,22 @@ def _complete(settings: OpenAiChat, messages: list[dict[str, str]], deadline: fl
     most = int(limits.output_mib * (1 << 20))
     try:
         with urllib.request.urlopen(request, timeout=max(0.1, deadline - time.monotonic())) as response:
-            content = response.read(most + 1)
+            content = b""
+            while len(content) <= most and (piece := response.read1(1 << 16)):
+                content += piece
+                if time.monotonic() >= deadline:
+                    raise NoAnswer("the endpoint did not finish its answer in time")
         if len(content) > most:
             raise NoAnswer(f"the endpoint answered with more than {limits.output_mib} MiB")
         answer: dict[str, Any] = json.loads(content)
         answer["choices"][0]["message"]["role"]
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError) as error:
         raise NoAnswer(f"{settings.base_url}: {error}") from None
     return answer
+
+
+def _count(answer: Mapping[str, Any], key: str) -> int:
+    """Tokens as the endpoint counts them; what is no count counts for nothing."""
+    usage = answer.get("usage")
+    found = usage.get(key) if isinstance(usage, dict) else 0
+    return found if type(found) is int and found > 0 else 0

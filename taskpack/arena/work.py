@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,9 +43,20 @@ class Worked:
 
 def let_work(agent: Agent, briefing: Briefing, harness: Path, words: Sequence[str], prepared: Path | None = None) -> Worked:
     """Puts an agent to work in a folder that is gone afterwards; `words` are those with which the harness behind its door is called."""
-    with tempfile.TemporaryDirectory(prefix="taskpack-work-", ignore_cleanup_errors=True) as folder:
-        workspace = make_workspace(Path(folder), briefing)
+    folder = Path(tempfile.mkdtemp(prefix="taskpack-work-"))
+    try:
+        workspace = make_workspace(folder, briefing)
         ask = partial(ask_judge, harness, workspace, words)
         with open_door(workspace, ask) as answers:
             launched = launch(agent, workspace, prepared, ask)
         return Worked(take_candidate(workspace), diff_rest(workspace), briefing.prompt, launched, len(answers))
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """As far as it can be: an agent may leave folders a thousand deep, or what even its owner may not remove."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL, check=False)

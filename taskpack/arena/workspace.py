@@ -16,6 +16,8 @@ from .briefing import PROMPT, Briefing
 CHECK, DOOR = "check", ".door"
 _LARGEST = 16 << 20
 """Bytes of a candidate's file, as the judge has it."""
+_DEEPEST = 64
+"""Folders within folders that are looked into."""
 _LONGEST_DIFF = 1 << 20
 _LARGEST_COMPARED = 256 << 10
 _MOST_FILES = 2000
@@ -64,16 +66,21 @@ def diff_rest(workspace: Workspace) -> bytes:
         for line in _changes(name, before, after, (workspace.folder / name)):
             size += len(line)
             if size > _LONGEST_DIFF:
-                return "".join([*lines, "… and more\n"]).encode()
+                return _encoded([*lines, "… and more\n"])
             lines.append(line)
-    return "".join(lines).encode()
+    return _encoded(lines)
+
+
+def _encoded(lines: list[str]) -> bytes:
+    """Names of files may hold bytes that are no UTF-8."""
+    return "".join(lines).encode(errors="backslashreplace")
 
 
 def _names(workspace: Workspace) -> list[str]:
     found = {*workspace.initial}
     for place, folders, files in os.walk(workspace.folder):
-        folders[:] = sorted(folders)
         here = Path(place).relative_to(workspace.folder)
+        folders[:] = sorted(folders) if len(here.parts) < _DEEPEST else []
         linked = [name for name in folders if (Path(place) / name).is_symlink()]
         found |= {(here / name).as_posix() for name in (*files, *linked)}
         if len(found) > _MOST_FILES:

@@ -71,6 +71,8 @@ def _split(pairs: tuple[str, ...]) -> dict[str, Path]:
         task, equals, folder = pair.partition("=")
         if not (task and equals and folder):
             raise UsageError(f"--with: `{pair}` is not TASK=DIR")
+        if task in given:
+            raise UsageError(f"--with: `{task}` is given twice")
         given[task] = Path(folder)
     return given
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taskpack.errors import UsageError
+
 from .loop import Propose
 from .trials import Proposal, Request, text_of
 
 
 def replay(folder: Path) -> Propose:
-    """Proposes what lies in `folder`; a stage without a folder has no proposals."""
+    """Proposes what lies in `folder`; a stage without a folder has no proposals. Raises UsageError for a link to another place."""
 
     def propose(request: Request) -> Proposal | None:
         stage = folder / request.stage.id
@@ -17,6 +19,10 @@ def replay(folder: Path) -> Propose:
         if len(request.history) >= len(rounds):
             return None
         chosen = rounds[len(request.history)]
-        return Proposal({**request.best, **{name: text_of((chosen / name).read_bytes()) for name in request.best if (chosen / name).is_file()}})
+        found = {name: chosen / name for name in request.best if (chosen / name).is_file()}
+        for path in found.values():
+            if not path.resolve().is_relative_to(chosen.resolve()):
+                raise UsageError(f"{path} is a link that leads out of its proposal", hint="a candidate's files are its own: copy it")
+        return Proposal({**request.best, **{name: text_of(path.read_bytes()) for name, path in found.items()}})
 
     return propose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from graphlib import TopologicalSorter
 
-from taskpack.packs.expressions import parse
+from taskpack.packs.expressions import ExpressionError, parse
 from taskpack.packs.pipeline import STAGE_FACTS, Pipeline, Stage
 
 Facts = Mapping[str, bool | int | str]
@@ -29,11 +29,14 @@ def order_stages(pipeline: Pipeline, only: Collection[str] | None = None) -> tup
 
 
 def reason_to_skip(stage: Stage, facts: Facts) -> str | None:
-    """Why the stage has nothing to do, or None. A condition whose facts cannot be had does not skip. Raises ExpressionError where it has no value."""
+    """Why the stage has nothing to do, or None. A condition whose facts cannot be had, or that has no value, does not skip."""
     language = facts["language"]
     if stage.languages and language not in stage.languages:
         return f"nothing to do in {language}: for {', '.join(stage.languages)}"
     if stage.skip_when is None:
         return None
-    is_met = parse(stage.skip_when, STAGE_FACTS).evaluate(facts)
+    try:
+        is_met = parse(stage.skip_when, STAGE_FACTS).evaluate(facts)
+    except ExpressionError:  # as in a division by a fact that is zero
+        return None
     return f"nothing to do: {stage.skip_when}" if is_met is True else None

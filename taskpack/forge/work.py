@@ -83,10 +83,13 @@ def go_on_with(folder: Path, header: Header) -> Run:
 
 
 def read_prompts(pipeline: Loaded) -> dict[str, str]:
-    """Stage → what a proposer is told."""
+    """Stage → what a proposer is told. Raises UsageError for what is no text."""
     document = pipeline.document
     assert isinstance(document, PipelinePack)
-    return {stage.id: (pipeline.folder / stage.prompt).read_text(encoding="utf-8") for stage in document.pipeline.stages}
+    try:
+        return {stage.id: (pipeline.folder / stage.prompt).read_text(encoding="utf-8") for stage in document.pipeline.stages}
+    except UnicodeDecodeError as error:
+        raise UsageError(f"a stage's prompt of {pipeline.name} is not UTF-8: {error}") from None
 
 
 def write_files(folder: Path, files: Files) -> Path:

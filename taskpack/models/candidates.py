@@ -33,7 +33,10 @@ def gather(model: Loaded, given: Mapping[str, Path], shelf: Shelf, into: Path) -
             raise UsageError(f"`{word}` replaces nothing in `{model.name}`", hint=hint_among(word, tasks, "tasks"))
         if not folder.is_dir():
             raise NotFound(f"there is no folder {folder}")
-        _copy(shelf.fetch(task, document.pack.dependencies[task]), folder, into / swap_folder(task))
+        place = into / swap_folder(task)
+        if place.exists():
+            raise UsageError(f"`{task}` is given twice, once as `{word}`")
+        _copy(shelf.fetch(task, document.pack.dependencies[task]), folder, place)
 
 
 def _copy(task: Loaded, folder: Path, place: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+import math
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -17,8 +17,8 @@ from .trial import Trial
 
 _INPUT_BYTES = 256 << 20
 """Input sets of one case on a CPU together take at most this."""
-_SHARE_OF_DEVICE = 1 / 10
-"""On a device the tensors of all sets take at most this part of its memory; what they are compared with takes some three times as much."""
+_SHARE_OF_DEVICE = 0.3
+"""On a device all sets take at most this part of its memory, with the judge's copies of inputs, both sides' outputs and the answers in 8 bytes an element."""
 _PATIENCE = 3
 """Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
@@ -58,52 +58,78 @@ def _time(run: Run, case: Case, budget_s: float, patience_s: float = 0.0) -> clo
     return timing
 
 
+@dataclass
+class _Passes:
+    """What the clock asks for: contents, passes, and a look at the outputs."""
+
+    run: Run
+    trial: Trial
+    pattern: int
+    now: str = "candidate"
+    """The side that is at work."""
+    prepared: set[int] = field(default_factory=set)
+
+    def refill(self, count: int) -> None:
+        """Contents, and at once the answers, so that outputs are looked at as soon as a pass has ended."""
+        self.trial.fill(self.run.timing_rng, "declared", count)
+        self.trial.expect(count)
+
+    def prepare(self, side: str, count: int) -> None:
+        if self.trial.is_captured and count not in self.prepared:  # a graph is launched on sound contents
+            self.prepared.add(count)
+            self.trial.fill(self.run.timing_rng, "declared", count)
+            for each in clock.SIDES:
+                self.trial.poison(each, self.pattern, count)
+        self.now = side
+        self.trial.prepare(side, count)
+
+    def pass_of(self, side: str, count: int) -> float:
+        self.now = side
+        return self.trial.timed_call(side, count, self.pattern)
+
+    def verify(self, side: str, count: int) -> str | None:
+        self.trial.collect(side, count)
+        return self.trial.first_wrong(side, count) or self.trial.damage(side, count)
+
+    def start(self) -> None:
+        """Both sides bound, and launched as graphs if both can be."""
+        self.refill(1)
+        can = []
+        for side in clock.SIDES:
+            self.now = side
+            self.trial.bind(side)
+            self.trial.poison(side, self.pattern)
+            can.append(self.trial.can_be_captured(side))
+        self.trial.is_captured = all(can)
+
+
 def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> clock.Timing:
     """The clock's measurement; a candidate that fails in a timed call fails the gate, a baseline that does is the pack's fault."""
-    pattern = run.timing_rng.getrandbits(62)
-    side_now = "candidate"
-    captured: list[bool] = []
-    refill = partial(trial.fill, run.timing_rng, "declared")
-
-    def pass_of(side: str, count: int) -> float:
-        nonlocal side_now
-        side_now = side
-        return trial.timed_call(side, count, pattern)
-
-    def prepare(side: str, count: int) -> None:
-        nonlocal side_now
-        side_now = side
-        if count > trial.filled:
-            refill(count)
-        trial.prepare(side, count)
-
-    def verify(side: str, count: int) -> str | None:
-        trial.collect(side, count)
-        return trial.damage(side, count) or trial.first_wrong(side, count)
-
+    passes = _Passes(run, trial, run.timing_rng.getrandbits(62))
+    pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
     try:
-        refill(1)
-        for side in clock.SIDES:
-            side_now = side
-            trial.bind(side)
-            captured.append(trial.can_be_captured(side))
-        trial.is_captured = all(captured)
-        pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
-        timing = clock.measure(pass_of, refill, verify, budget_s, run.timing_rng, trial.sets, patience_s, prepare, pace)
-        return replace(timing, launch="graph" if trial.is_captured else "call")
+        passes.start()
+        timing = clock.measure(passes.pass_of, passes.refill, passes.verify, budget_s, run.timing_rng, trial.sets, patience_s, passes.prepare, pace)
     except Failed as error:
-        if side_now == "baseline":
+        if passes.now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error
+        run.log = run.log or error.log
         return clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
+    return replace(timing, launch="graph" if trial.is_captured else "call")
 
 
 def _sets(run: Run, case: Case) -> int:
-    shapes = run.question.shapes(case)
-    on_device = run.question.home != "cpu"
-    roles = ("input", "inout", "output") if on_device else ("input", "inout")
-    nbytes = sum(size_of(shapes[a["name"]], run.question.dtype(a, case)) for a in run.question.tensors(*roles))
-    most = int(torch.cuda.get_device_properties(0).total_memory * _SHARE_OF_DEVICE) if on_device else _INPUT_BYTES
-    return max(2, min(_MOST_SETS, most // max(1, nbytes)))
+    question, shapes = run.question, run.question.shapes(case)
+
+    def nbytes(*roles: str) -> int:
+        return sum(size_of(shapes[a["name"]], question.dtype(a, case)) for a in question.tensors(*roles))
+
+    if question.home == "cpu":
+        return max(2, min(_MOST_SETS, _INPUT_BYTES // max(1, nbytes("input", "inout"))))
+    answers = 8 * sum(math.prod(shapes[a["name"]]) for a in question.tensors("inout", "output"))
+    each = 2 * nbytes("input", "inout") + 2 * nbytes("inout", "output") + answers
+    most = int(torch.cuda.get_device_properties(0).total_memory * _SHARE_OF_DEVICE)
+    return max(2, min(_MOST_SETS, most // max(1, each)))
 
 
 def _conclude(run: Run, cases: list[Case], scored: list[clock.Timing]) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import clock, module_gates, signature
+from . import clock, module_gates, signature, testimony
 from .domains import Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, CaseResult, TimingResult, Verdict
 from .question import Case, PackFault, Question, Unusable
@@ -45,11 +45,11 @@ def interface(run: Run) -> Verdict:
     case = run.question.seen_cases()[0]
     candidate = run.workers["candidate"]
     try:
-        found = candidate.ask("signatures", run.question.call_s)
+        found = testimony.signatures_by_task(candidate.ask("signatures", run.question.call_s), [swap["task"] for swap in run.swaps])
         for swap in run.swaps:
-            for key, method in module_gates.METHODS.items():
+            for key, method in testimony.METHODS.items():
                 wanted = module_gates.parameters(swap["module"][key])
-                if why := signature.difference(wanted, module_gates.parameters(found[swap["task"]][key])):
+                if why := signature.difference(wanted, found[swap["task"]][key]):
                     return Verdict(FAIL, f"{swap['task']}: `{method}` {why}: the library's is {signature.show(wanted)}")
         places = _places(run, case)
         candidate.ask("state", run.question.call_s, module=run.question.module(case))
@@ -64,7 +64,7 @@ def state_dict(run: Run) -> Verdict:
     case = run.question.seen_cases()[0]
     try:
         wanted = _library_state(run, case)
-        found = run.workers["candidate"].ask("state", run.question.call_s, module=run.question.module(case))
+        found = testimony.state(run.workers["candidate"].ask("state", run.question.call_s, module=run.question.module(case)))
         if why := module_gates.difference(wanted, found):
             return Verdict(FAIL, why)
         first = [names[0] for names in _places(run, case).values()]
@@ -97,12 +97,12 @@ def stack(run: Run) -> Verdict:
             try:
                 trial.bind(side)
                 trial.poison(side, 0)
-                breaks, why = run.workers[side].ask("explain", run.question.plan["limits"]["compile_s"], binding=trial.binding)
+                asked = run.workers[side].ask("explain", run.question.plan["limits"]["compile_s"], binding=trial.binding)
+                found[side] = testimony.breaks(asked)
             except Failed as error:
                 if side == "baseline":
                     return Verdict(INCONCLUSIVE, f"torch cannot look at the library's model: {error.reason}")
                 return Verdict(FAIL, f"{GRAPH_BREAK}: the candidate {error.reason}")
-            found[side] = (int(breaks), str(why))
     if found["candidate"][0] > found["baseline"][0]:
         return Verdict(FAIL, f"{GRAPH_BREAK}: {found['candidate'][0]} breaks, the library's model has {found['baseline'][0]}: {found['candidate'][1]}")
     return Verdict(PASS, f"{found['candidate'][0]} graph breaks, as in the library's model" if found["candidate"][0] else "no graph breaks")
@@ -272,7 +272,7 @@ def _look_inside(run: Run, trial: Trial, case: Case) -> str:
     seconds: dict[str, tuple[float, float]] = {}
     for side in clock.SIDES:
         try:
-            total, inside = map(float, run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names))
+            total, inside = testimony.seconds(run.workers[side].ask("profile", 20 * run.question.call_s, binding=trial.binding, names=names))
         except Failed as error:
             run.facts["in_situ"] = f"not measured: {_NAMES[side]} {error.reason}"
             return ""

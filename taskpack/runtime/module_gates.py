@@ -7,24 +7,22 @@ from typing import Any
 
 import torch
 
-from . import signature
+from . import signature, testimony
 from .domains import Failed
 from .evidence import FAIL, PASS, SKIP, Verdict
 from .question import Case, PackFault, Question
 from .run import Run
 from .trial import Trial
 
-METHODS = {"constructor": "__init__", "forward": "forward"}
-
 
 def interface(run: Run) -> Verdict:
     """The candidate's class takes what the library's takes: the same parameters, by place and by keyword, with the same defaults."""
     candidate = run.workers["candidate"]
     try:
-        found = candidate.ask("signatures", run.question.call_s)
-        for key, method in METHODS.items():
+        found = testimony.signatures(candidate.ask("signatures", run.question.call_s))
+        for key, method in testimony.METHODS.items():
             wanted = parameters(run.question.plan["module"][key])
-            if why := signature.difference(wanted, parameters(found[key])):
+            if why := signature.difference(wanted, found[key]):
                 return Verdict(FAIL, f"`{method}` {why}: the library's is {signature.show(wanted)}")
         candidate.ask("state", run.question.call_s, module=_first_module(run))
     except Failed as error:
@@ -40,7 +38,7 @@ def state_dict(run: Run) -> Verdict:
         return Verdict(SKIP, "no case can run on this device")
     try:
         wanted = _state_of_library(run)
-        found = run.workers["candidate"].ask("state", run.question.call_s, module=_first_module(run))
+        found = testimony.state(run.workers["candidate"].ask("state", run.question.call_s, module=_first_module(run)))
         if why := difference(wanted, found):
             return Verdict(FAIL, why)
         return use_of_state(run, run.question, case, run.question.plan["module"]["state"])
@@ -111,4 +109,5 @@ def difference(wanted: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def parameters(entries: list[list[Any]]) -> signature.Signature:
+    """As the plan has them."""
     return tuple((str(name), str(kind), None if default is None else str(default)) for name, kind, default in entries)

@@ -75,9 +75,18 @@ class Frames:
         body = bytes(self._bytes[_HEADER.size :])
         self._bytes.clear()
         try:
-            message = json.loads(body)
+            message = _sound(json.loads(body))
         except (ValueError, RecursionError) as error:
             raise Broken("sent something that is not JSON") from error
         if not isinstance(message, dict):
             raise Broken("sent something that is not an object")
         return message
+
+
+def _sound(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which JSON can spell and UTF-8 cannot."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_sound(item) for item in value]
+    return {_sound(key): _sound(item) for key, item in value.items()} if isinstance(value, dict) else value

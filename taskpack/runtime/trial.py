@@ -47,21 +47,23 @@ class Trial:
         self.binding = next(_bindings)
         self._reference, self._sides = reference, sides
         self._kept: dict[str, torch.Tensor] = {}
+        self._kept_shared: dict[str, torch.Tensor] = {}
         self._expected_sets = 0
         self._touched = dict.fromkeys(sides, 0)
         self._shared = [a["name"] for a in question.tensors("input") if a.get("shared")]
         self._stale = {side: set(self._shared) for side in sides}
         self._has_shared = False
         self._has_bound: set[str] = set()
-        self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
-        self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
-        self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
+        try:
+            self._inputs = {a["name"]: Arena(self._layout(a), is_writable=False) for a in question.tensors("input", "inout")}
+            self._expected = {a["name"]: Arena(self._layout(a, wide=True), is_writable=True) for a in question.tensors("inout", "output")}
+            self._outputs = {side: {a["name"]: Arena(self._layout(a), is_writable=True) for a in question.tensors("inout", "output")} for side in sides}
+        except OSError as error:
+            raise PackFault(f"{case.words} takes more memory than there is: {error}") from error
         self._screen = compare.Screen(question.home)
         self._is_copied = home(question.device) != question.device
         self.is_captured = False
         """Whether calls are launched as graphs of whole passes; both sides must be able to be."""
-        self.filled = 0
-        """How many sets hold contents."""
         self._bounds = {a["name"]: self._bound(a["name"], self._dtype(a)) for a in question.tensors("inout", "output")}
 
     def __enter__(self) -> Trial:
@@ -104,7 +106,8 @@ class Trial:
     def fill(self, rng: random.Random, distribution: str = "declared", count: int = 1) -> None:
         """Puts fresh contents into the first `count` sets, the same for every side; what all sets share is filled once."""
         if self._shared and not self._has_shared:
-            for name, tensors in self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate, self._shared).items():
+            self._kept_shared = self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate, self._shared)
+            for name, tensors in self._kept_shared.items():
                 self._inputs[name].stack(1).copy_(tensors)
             self._has_shared = True
         changing = [name for name in self._inputs if name not in self._shared]
@@ -112,15 +115,13 @@ class Trial:
         for name, tensors in self._kept.items():
             self._inputs[name].stack(count).copy_(tensors)
         self._expected_sets = 0
-        self.filled = max(self.filled, count)
 
     def change(self, name: str, rng: random.Random) -> None:
         """Puts fresh contents into one tensor of the first set, and leaves the others as they are."""
         fresh = self.question.make_sets(self.case, self.shapes, rng, "declared", 1, self._generate, [name])[name]
         self._inputs[name].stack(1).copy_(fresh)
         self._expected_sets = 0
-        if name not in self._shared:
-            self._kept[name] = fresh
+        (self._kept_shared if name in self._shared else self._kept)[name] = fresh
         for stale in self._stale.values():
             stale.add(name)
 
@@ -230,7 +231,8 @@ class Trial:
         for name, arena in self._outputs[side].items():
             if where := arena.slack_damage(count):
                 return f"wrote outside of `{name}`, just {'before its start' if where == 'before' else 'past its end'}"
-        for name, kept in self._kept.items():
+        shared = self._kept_shared if self.question.home != "cpu" else {}  # there it is sealed
+        for name, kept in (*self._kept.items(), *shared.items()):
             if not self._inputs[name].holds(kept[:count]):
                 return f"changed its input `{name}`"
         return None
@@ -273,6 +275,7 @@ class Trial:
         arenas = {name: Arena(layout, is_writable=True) for name, layout in layouts.items()}
         entries = [{"name": name, "role": "output", "layout": arena.layout.to_dict(), "writable": True} for name, arena in arenas.items()]
         descriptors = [arena.descriptor for arena in arenas.values()]
+        self._settle()
         self._ask_reference(lambda: self._reference.ask("generate", self.question.reference_s(1), descriptors, tensors=entries, values=values))
         made = {name: arena.tensor().clone() for name, arena in arenas.items()}
         for arena in arenas.values():

@@ -1,6 +1,10 @@
 """Agents at work: what they are given, and how they are stopped."""
 
+import contextlib
+import json
+import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,12 +95,44 @@ def test_rounds_are_counted(endpoint: Any, workspace: Make) -> None:
     assert take_candidate(made) == {"kernel.cpp": b"2\n"}
 
 
-@pytest.mark.parametrize("answer", [500, b"no JSON", b'{"choices": []}', b'{"choices": null}', b"[]", b"x" * (17 << 20)])
+@pytest.mark.parametrize("answer", [500, b"no JSON", b'{"choices": []}', b'{"choices": null}', b"[]", b"[" * 100_000, b"x" * (17 << 20)])
 def test_an_endpoint_that_gives_no_answer(answer: Any, endpoint: Any, workspace: Make) -> None:
     endpoint.script.append(answer)
     launched = launch(_chat(endpoint), workspace(), None, _never)
     assert launched.ending == "exit"
     assert launched.testimony["error"].startswith(endpoint.url) or "more than 16 MiB" in launched.testimony["error"]
+
+
+@pytest.mark.parametrize("usage", ["[1]", '"many"', "NaN", '{"prompt_tokens": "ten", "completion_tokens": -1}'])
+def test_what_an_endpoint_says_beside_its_answer_is_not_trusted(usage: str, endpoint: Any, workspace: Make) -> None:
+    made = workspace()
+    content = json.dumps(_block("odd\n"))[:-1] + '\\ud800"'
+    endpoint.script.append(f'{{"choices": [{{"message": {{"role": "assistant", "content": {content}}}}}], "usage": {usage}}}'.encode())
+    launched = launch(_chat(endpoint), made, None, lambda: "pass\n")
+    assert launched.testimony == {"rounds": 1, "prompt_tokens": 0, "completion_tokens": 0}
+    assert take_candidate(made) == {"kernel.cpp": b"odd\n"}
+
+
+def test_an_answer_that_drips_ends_with_the_time(workspace: Make) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_drip, args=(server,), daemon=True).start()
+        table = {"base-url": f"http://127.0.0.1:{server.getsockname()[1]}/v1", "model": "slow"}
+        agent = Agent.model_validate({"launch": "openai-chat", "openai-chat": table, "limits": {"timeout-s": 1.5}})
+        begin = time.monotonic()
+        launched = launch(agent, workspace(), None, _never)
+    assert launched.ending == "timeout"
+    assert time.monotonic() - begin < 6
+
+
+def _drip(server: socket.socket) -> None:
+    """A byte of an answer in a tenth of a second, for as long as somebody listens."""
+    heard, _ = server.accept()
+    with heard, contextlib.suppress(OSError):
+        heard.recv(1 << 16)
+        heard.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while True:
+            heard.sendall(b" ")
+            time.sleep(0.1)
 
 
 def test_a_key_comes_from_the_environment(endpoint: Any, workspace: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from taskpack.arena.briefing import brief
+from taskpack.arena.work import _remove
 from taskpack.arena.workspace import Workspace, diff_rest, make_workspace, take_candidate
 from taskpack.compiler.lower import lower_pack
 from taskpack.compiler.resolve import resolve_pack
@@ -124,3 +125,18 @@ def test_a_long_diff_is_cut(workspace: Make) -> None:
     diff = diff_rest(made)
     assert len(diff) <= (1 << 20) + 100
     assert diff.endswith("… and more\n".encode())
+
+
+def test_names_that_are_no_text_and_folders_without_end_are_left_behind(workspace: Make) -> None:
+    made = workspace()
+    (made.folder / os.fsdecode(b"odd-\xff")).write_text("x\n")
+    here = os.open(made.folder, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert b"odd-" in diff_rest(made)
+    _remove(made.folder)
+    assert not made.folder.exists()

@@ -26,6 +26,14 @@ def test_words_that_name_no_task_no_folder_or_no_pair(taskpack: Taskpack, tmp_pa
         assert words in ran.err
 
 
+def test_a_task_is_given_once(taskpack: Taskpack) -> None:
+    start = PACKS / "production" / "hf-llama-mlp" / "start"
+    for second in ("hf-llama-mlp", "production/hf-llama-mlp"):
+        ran = taskpack("swap", MODEL, "--with", f"hf-llama-mlp={start}", "--with", f"{second}={start}")
+        assert ran.code == 2
+        assert "is given twice" in ran.err
+
+
 def test_the_last_part_of_a_name_is_enough_for_a_hint(taskpack: Taskpack) -> None:
     ran = taskpack("swap", "llama")
     assert ran.code == 3

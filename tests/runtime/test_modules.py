@@ -167,3 +167,30 @@ def test_signatures_are_shown_as_they_are_read(text: str) -> None:
 def test_what_is_no_signature(text: str) -> None:
     with pytest.raises(ValueError, match="no signature"):
         signature.parse_signature(text)
+
+
+_PATCHED = (
+    MINE
+    + """
+import sys
+worker = next(module for name, module in sys.modules.items() if name.endswith("runtime.worker"))
+worker._Implementation.do_{what} = lambda *_: {answer}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "gate", "words"),
+    [
+        (MINE.replace("        return", "        raise ValueError('\\ud800 odd')\n        return"), "state-dict", "raised ValueError: ? odd"),
+        (_PATCHED.format(what="signatures", answer="5"), "interface", "answered with something that is no signature"),
+        (_PATCHED.format(what="signatures", answer="{'constructor': [[1, 2, 3]]}"), "interface", "answered with something that is no signature"),
+        (_PATCHED.format(what="state", answer="{'scale': 7}"), "state-dict", "answered with something that is no state of a module"),
+    ],
+)
+def test_what_a_candidate_says_of_itself_may_be_nonsense(code: str, gate: str, words: str, harness: Path, site: Path, tmp_path: Path) -> None:
+    """Its process can be made to answer anything; that is its failure, never the judge's."""
+    ended, gates, errors = _run(harness, code, site, tmp_path)
+    assert ended == 1, errors
+    assert gates[gate][0] == "fail", gates
+    assert words in gates[gate][1]

@@ -157,8 +157,9 @@ def test_a_fused_kernel_is_faster_than_five_launches(warm: Warm, tmp_path: Path)
     assert not outcome.left
 
 
-def test_what_cannot_be_captured_is_timed_call_by_call(warm: Warm, tmp_path: Path) -> None:
-    looks = TRITON.replace("def softmax(x, y, rows, cols):", "def softmax(x, y, rows, cols):\n    assert x.sum().item() == x.sum().item()")
+@pytest.mark.parametrize("also", ["", "; torch.rand(4, device=x.device)"], ids=["looks at a value", "and draws random numbers"])
+def test_what_cannot_be_captured_is_timed_call_by_call(also: str, warm: Warm, tmp_path: Path) -> None:
+    looks = "import torch\n" + TRITON.replace("def softmax(x, y, rows, cols):", f"def softmax(x, y, rows, cols):\n    assert x.sum().item() < 1e30{also}")
 
     outcome = _run(warm, tmp_path, _plan(), looks)
 

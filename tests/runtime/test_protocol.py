@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from contextlib import suppress
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskpack.runtime import protocol
+from taskpack.runtime import protocol, testimony
+from taskpack.runtime.domains import WorkerFailed
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
 
@@ -68,3 +70,30 @@ def test_descriptors_travel_and_are_not_inherited() -> None:
 def test_a_message_beyond_the_limit() -> None:
     with pytest.raises(protocol.Broken):
         protocol.encode({"a": "x" * protocol.LIMIT})
+
+
+@pytest.mark.parametrize(
+    "told", [5, None, [], {"constructor": []}, {"constructor": [["x", "KEYWORD_ONLY"]], "forward": []}, {"constructor": [[1, 2, 3]], "forward": []}]
+)
+def test_signatures_that_are_none(told: object) -> None:
+    with pytest.raises(WorkerFailed, match="no signature"):
+        testimony.signatures(told)
+
+
+@pytest.mark.parametrize("told", [None, [1], [1, 2], ["1", ""], [-1, ""], [True, ""], [1, "", 3], {"0": 1}])
+def test_breaks_that_are_none(told: object) -> None:
+    with pytest.raises(WorkerFailed, match="no count of graph breaks"):
+        testimony.breaks(told)
+
+
+@pytest.mark.parametrize("told", [None, [1.0], [math.nan, 1.0], [1.0, -1.0], ["1", "2"], {"a": 1, "b": 2}])
+def test_times_that_are_none(told: object) -> None:
+    with pytest.raises(WorkerFailed, match="no time"):
+        testimony.seconds(told)
+
+
+def test_testimony_in_its_form() -> None:
+    assert testimony.signatures({"constructor": [], "forward": [["x", "KEYWORD_ONLY", None]]})["forward"] == (("x", "KEYWORD_ONLY", None),)
+    assert testimony.breaks([2, "why"]) == (2, "why")
+    assert testimony.seconds([1, 0.5]) == (1.0, 0.5)
+    assert protocol.Frames().feed(protocol.encode({"a": ["\ud800 odd", {"\udfff": 1}]})) == {"a": ["? odd", {"?": 1}]}
