@@ -10,11 +10,11 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import isolation, protocol
+from . import isolation, protocol, stillness
 from .zygote import Process
 
 _WATCH_S = 0.02
@@ -53,6 +53,16 @@ class Allowance:
     output_mib: int
 
 
+@dataclass
+class Pause:
+    """Where a worker that has not answered after so many seconds is stopped and looked at."""
+
+    after_s: float
+    look: Callable[[], None]
+    part: float | None = None
+    """Of the processor time that the request took, what it had taken by then; None where it had been answered."""
+
+
 class Worker:
     """The judge's end of a worker; after a failure every further request fails with the same reason."""
 
@@ -60,6 +70,9 @@ class Worker:
         self.process = process
         self._allowance = allowance
         self._failure: str | None = None
+        self._still: stillness.Still | None = None
+        self.took_s = 0.0
+        """By the judge's clock, from letting the worker run to having its answer, of the last request."""
         self._printed = {process.stdout: bytearray(), process.stderr: bytearray()}
         self._printed_bytes = 0
         self._poll = select.poll()
@@ -70,26 +83,55 @@ class Worker:
     def is_alive(self) -> bool:
         return self._failure is None
 
-    def ask(self, what: str, seconds: float, descriptors: Sequence[int] = (), **content: Any) -> Any:
-        """Sends one request and returns the answer's content. Raises WorkerFailed or Answered."""
+    def ask(self, what: str, seconds: float, descriptors: Sequence[int] = (), pause: Pause | None = None, **content: Any) -> Any:
+        """Sends one request and returns the answer's content; the worker runs from then to its answer, but for a pause. Raises WorkerFailed or Answered."""
         if self._failure is not None:
             raise WorkerFailed(self._failure)
+        self._hold_still()
         nonce = secrets.token_hex(8)
         try:
             self.process.channel.settimeout(seconds)
+            started = worked = self._still.seconds if self._still else 0.0
+            begin = time.perf_counter()
+            self._resume()
             protocol.send(self.process.channel, {"do": what, "nonce": nonce, **content}, descriptors)
+            if pause and not select.select([self.process.channel], [], [], pause.after_s)[0]:
+                worked = self._halt().seconds
+                pause.look()
+                self._hold_still()
+                self._resume()
             answer = self._await(seconds)
+            self.took_s = time.perf_counter() - begin
         except (BrokenPipeError, ConnectionResetError):
             raise self._fail(self._death()) from None
         except (TimeoutError, protocol.Broken) as error:
             reason = f"broke the protocol: it {error}" if isinstance(error, protocol.Broken) else f"did not answer within {seconds:g} s"
             raise self._fail(reason) from None
+        ended = self._halt().seconds
+        if pause and worked > started:
+            pause.part = (worked - started) / max(ended - started, worked - started)
         if answer.get("nonce") != nonce or not ("ok" in answer or isinstance(answer.get("error"), dict)):
             raise self._fail("broke the protocol: it answered another request")
         if "error" in answer:
             told = answer["error"]
             raise Answered(*(str(told.get(key, "")) for key in ("kind", "reason", "log")))
         return answer["ok"]
+
+    def _hold_still(self) -> None:
+        if self._still and self._still.has_moved():
+            raise self._fail("went on working while it was not asked anything")
+
+    def _resume(self) -> None:
+        if self._still:
+            self._still.resume()
+        self._still = None
+
+    def _halt(self) -> stillness.Still:
+        try:
+            self._still = stillness.stop(self.process.keeper)
+            return self._still
+        except stillness.Restless:
+            raise self._fail("did not stop working after it had answered") from None
 
     def _await(self, seconds: float) -> dict[str, Any]:
         """Waits for a whole frame, draining output and watching memory meanwhile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -22,6 +23,12 @@ _SHARE_OF_DEVICE = 0.3
 _PATIENCE = 3
 """Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
+_LOOKS, _MOST_LOOKS = 3, 6
+"""Passes of the candidate that are stopped midway: so many are wanted that had neither just begun nor nearly ended, of at most so many."""
+_UNEVEN = 0.3
+"""How far the part of a pass's calls that are made may be, each time, from the part of its processor time."""
+_MANY = 32
+"""Calls a pass from which on that is asked: of fewer each takes some 0.2 ms, of which merging saves little, and threads that wait by spinning blur it."""
 _UNSEEN_TIMED = 2
 
 
@@ -68,6 +75,8 @@ class _Passes:
     now: str = "candidate"
     """The side that is at work."""
     prepared: set[int] = field(default_factory=set)
+    took_s: dict[int, float] = field(default_factory=dict)
+    """Length of a pass → the seconds that the candidate's last one of that length took."""
 
     def refill(self, count: int) -> None:
         """Contents, and at once the answers, so that outputs are looked at as soon as a pass has ended."""
@@ -85,7 +94,33 @@ class _Passes:
 
     def pass_of(self, side: str, count: int) -> float:
         self.now = side
-        return self.trial.timed_call(side, count, self.pattern)
+        seconds = self.trial.timed_call(side, count, self.pattern)
+        if side == "candidate":
+            self.took_s[count] = seconds
+        return seconds
+
+    def stop_midway(self, call_us: float) -> clock.Stopped | None:
+        """Why calls of a pass are not made one after another, each when its turn has come; merged calls would be timed as many and be one.
+
+        Only where stopping the process stops the work, and its memory is the judge's: on a CPU.
+        """
+        count, self.now = max(self.took_s), "candidate"
+        ahead: list[float] = []
+        for _ in range(_MOST_LOOKS if self.run.question.device == "cpu" and count > 1 else 0):
+            self.refill(count)
+            after_s = self.run.timing_rng.uniform(0.3, 0.7) * call_us * 1e-6 * count
+            part, made, wrong = self.trial.stopped_call("candidate", count, after_s, self.pattern)
+            wrong = wrong or self.verify("candidate", count)
+            if wrong:
+                return clock.Stopped(FAIL, f"a pass of {count} calls was stopped midway: {wrong}")
+            if part is not None and 0.1 < part < 0.9:
+                ahead.append(made / count - part)
+            if len(ahead) == _LOOKS:
+                break
+        if count < _MANY or len(ahead) < _LOOKS or min(ahead) * max(ahead) < 0 or min(map(abs, ahead)) < _UNEVEN:
+            return None
+        words = f"stopped midway, passes of {count} calls had made {abs(statistics.median(ahead)):.0%} {'more' if ahead[0] > 0 else 'fewer'} of them"
+        return clock.Stopped(INCONCLUSIVE, f"{words} than of their work: calls are merged or put off")
 
     def verify(self, side: str, count: int) -> str | None:
         self.trial.collect(side, count)
@@ -110,6 +145,8 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
     try:
         passes.start()
         timing = clock.measure(passes.pass_of, passes.refill, passes.verify, budget_s, run.timing_rng, trial.sets, patience_s, passes.prepare, pace)
+        if timing.speedup is not None and (stopped := passes.stop_midway(timing.candidate_us or 0.0)):
+            timing = replace(timing, verdict=stopped.verdict, reason=stopped.reason, speedup=None, low=None, high=None)
     except Failed as error:
         if passes.now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error

@@ -13,7 +13,7 @@ import tempfile
 import time
 import types
 import zipimport
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 NAMESPACES, PROCESS = "namespaces", "process"
@@ -121,11 +121,17 @@ def default_signals() -> None:
 
 def children(pid: int) -> list[int]:
     """The direct children of a process, as /proc tells; empty when it has ended."""
-    found: list[int] = []
+    return [int(word) for _, words in threads(pid, "children") for word in words.split()]
+
+
+def threads(pid: int, table: str) -> Iterator[tuple[str, bytes]]:
+    """A table of proc(5) for each thread of a process: (thread, content); none of threads that have ended."""
+    found: list[str] = []
     with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += [int(word) for word in (task / "children").read_text(encoding="ascii").split()]
-    return found
+        found = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  as below
+    for thread in found:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/{table}", "rb", buffering=0) as file:  # noqa: PTH123  twice as fast, and asked after each call
+            yield thread, file.read()
 
 
 def descendants(pid: int) -> list[int]:

@@ -119,12 +119,12 @@ class Arena:
         self._bytes[: end - end % 8].view(torch.int64).fill_(pattern)
         self._poison = pattern
 
-    def holds(self, sets: torch.Tensor) -> bool:
-        """Whether the first sets hold exactly the bytes of `sets`, of shape [count, …] and the arena's dtype."""
+    def holds(self, sets: torch.Tensor, first: int = 0) -> bool:
+        """Whether the sets from `first` on hold exactly the bytes of `sets`, of shape [count, …] and the arena's dtype."""
         layout, sets = self.layout, sets.contiguous()
         if layout.home != "cpu":
-            return torch.equal(_as_integers(self.stack(len(sets))), _as_integers(sets))
-        ours, theirs = self._bytes.data_ptr() + layout.offset, sets.data_ptr()
+            return torch.equal(_as_integers(self.stack(first + len(sets))[first:]), _as_integers(sets))
+        ours, theirs = self._bytes.data_ptr() + layout.start(first), sets.data_ptr()
         return not any(_memcmp(ours + index * layout.stride, theirs + index * layout.nbytes, layout.nbytes) for index in range(len(sets)))
 
     def is_untouched(self, index: int = 0) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 
 from . import compare, tolerance
-from .domains import Answered, Failed, Worker
+from .domains import Answered, Failed, Pause, Worker
 from .memory import Arena, Layout, home, lay_out
 from .question import Case, PackFault, Question
 
@@ -182,12 +181,33 @@ class Trial:
         self._settle()
         for _ in range(_WAKES if self.question.device != "cpu" else 0):
             self._sides[side].ask("wake", self.question.call_s)
-        begin = time.perf_counter()
         self._call(side, count)
-        return time.perf_counter() - begin
+        return self._sides[side].took_s
 
-    def _call(self, side: str, count: int) -> None:
-        self._sides[side].ask("call", count * self.question.call_s, binding=self.binding, count=count, graph=self.is_captured)
+    def stopped_call(self, side: str, count: int, after_s: float, pattern: int) -> tuple[float | None, int, str | None]:
+        """A pass that is stopped after some seconds and looked at, then goes on: what part of its work was done (None: it had ended before),
+        how many calls had been made, and what one could not have done by then."""
+        seen: list[tuple[int, str | None]] = []
+        self.poison(side, pattern, count)
+        self._settle()
+        pause = Pause(after_s, lambda: seen.append(self._progress(side, count)))
+        self._call(side, count, pause)
+        return (pause.part, *seen[0]) if seen else (None, count, None)
+
+    def _progress(self, side: str, count: int) -> tuple[int, str | None]:
+        """Calls are made one after another: whole answers, one that may be half done, and nothing behind it."""
+        made = 0
+        while made < count and all(self._compare(side, name, made).is_equal for name in self._outputs[side]):
+            made += 1
+        for name, arena in self._outputs[side].items():
+            for index in range(made + 1, count):
+                is_fresh = arena.holds(self._kept[name][index : index + 1], index) if name in self._inputs else arena.is_untouched(index)
+                if not is_fresh and arena.layout.nbytes:
+                    return made, f"`{name}` of call {index + 1} was written to before call {made + 1} was done"
+        return made, None
+
+    def _call(self, side: str, count: int, pause: Pause | None = None) -> None:
+        self._sides[side].ask("call", count * self.question.call_s, pause=pause, binding=self.binding, count=count, graph=self.is_captured)
 
     def _settle(self) -> None:
         """What the judge put into a device's memory is there for all."""
