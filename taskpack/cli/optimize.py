@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from taskpack.errors import UsageError
-from taskpack.registry.trust import must_be_walled
 
 from .places import runs_folder, shown
+from .walls import Walls, wall_options
 
 if TYPE_CHECKING:
     from taskpack.forge.loop import Propose, StageEnd
@@ -34,10 +34,10 @@ _TUNE = "tune"
 )
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals, smaller gains are not seen.")
-@click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
+@wall_options
 @click.option("--resume", metavar="RUN", help="Go on with this run: its folder, or its name in .taskpack/runs/.")
 def command(
-    task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, trust: bool, resume: str | None
+    task: str, agent: str, pipeline: str | None, only: tuple[str, ...], candidate: Path | None, target: str, quick: bool, walls: Walls, resume: str | None
 ) -> None:
     """Improve a candidate of TASK stage by stage.
 
@@ -62,8 +62,8 @@ def command(
     loaded, stages = _find_pipeline(pipeline or ("pipelines/tune" if agent == _TUNE else "pipelines/xe-nine"), only, shelf)
     who = _find_agent(agent, shelf)
     work = open_work(build(folder, target, shelf).path, candidate)
-    walls = ["--walled"] if must_be_walled(folder, shelf, is_trusting=trust) else []
-    propose = _proposer(who, folder, work.plan["target"]["name"], work.harness, walls, shelf)
+    walled = walls.words(folder, shelf)
+    propose = _proposer(who, folder, work.plan["target"]["name"], work.harness, walled, shelf)
     header = header_of(work, loaded, [stage.id for stage in order_stages(stages, only or None)], who, quick)
     run = go_on_with(find_run(resume).folder, header) if resume else create_run(new_folder(runs_folder(folder)), header)
     click.echo(f"kept in {shown(run.folder)}", err=True)
@@ -73,7 +73,7 @@ def command(
         click.echo(f"{trial.stage} {trial.round}: {trial.outcome}: {trial.reason.partition(chr(10))[0]}", err=True)
 
     files = work.start
-    judge = partial(work.judge, [*(["--quick"] if quick else []), *walls])
+    judge = partial(work.judge, [*(["--quick"] if quick else []), *walled])
     with held(run):
         for end in run_pipeline(stages, work.start, read_prompts(loaded), work.facts, propose, judge, read_trials(run), record, only or None):
             keep_end(run, end)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from taskpack.errors import TaskpackError, UsageError
-from taskpack.registry.trust import must_be_walled
 
 from .places import runs_folder, shown
+from .walls import Walls, wall_options
 from .wording import say_error
 
 if TYPE_CHECKING:
@@ -30,14 +30,13 @@ class _Options:
     target: str
     seed: str | None
     is_quick: bool
-    is_trusting: bool
+    walls: Walls
 
     def words(self, folder: Path, shelf: Shelf) -> list[str]:
         """As the harness of the pack in `folder` wants them."""
         candidate = ["--candidate", str(self.candidate.resolve())] if self.candidate else []
         seed = ["--seed", self.seed] if self.seed else []
-        walled = ["--walled"] if must_be_walled(folder, shelf, is_trusting=self.is_trusting) else []
-        return [*candidate, *seed, *(["--quick"] if self.is_quick else []), *walled]
+        return [*candidate, *seed, *(["--quick"] if self.is_quick else []), *self.walls.words(folder, shelf)]
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,12 @@ class _Outcome:
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
-@click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
+@wall_options
 @click.option("--agent", metavar="NAME", help="Of a suite: who works on it, such as none or replay, or the folder of a pack.")
 @click.option("--resume", is_flag=True, help="Of a suite: go on with the newest run of the same suite, agent, target and options.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON: one object, or a list where several tasks are meant.")
 def command(
-    packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, trust: bool, agent: str | None, resume: bool, as_json: bool
+    packs: tuple[str, ...], candidate: Path | None, target: str, seed: str | None, quick: bool, walls: Walls, agent: str | None, resume: bool, as_json: bool
 ) -> int:
     """Judge a candidate by the gates compile, correct, general and fast; or, of a suite, what an agent makes of its tasks.
 
@@ -83,11 +82,11 @@ def command(
     if agent is not None or resume or is_suite(packs):
         if candidate is not None or seed is not None:
             raise UsageError("--candidate and --seed are for one task, and a suite has an agent and many of them")
-        return run_suite(packs, agent, target, is_quick=quick, is_trusting=trust, is_resumed=resume, as_json=as_json)
+        return run_suite(packs, agent, target, is_quick=quick, walls=walls, is_resumed=resume, as_json=as_json)
     subjects = find_tasks(packs)
     if candidate is not None and len(subjects.folders) != 1:
         raise UsageError(f"--candidate is for one task, and {len(subjects.folders)} were named")
-    options = _Options(candidate, target, seed, quick, trust)
+    options = _Options(candidate, target, seed, quick, walls)
     outcomes = []
     for folder in subjects.folders:
         outcome = _try(folder, subjects.shelf, options, is_raised=len(subjects.folders) == 1 and not as_json)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from taskpack.packs.load import Loaded
     from taskpack.packs.shelf import Shelf
 
+    from .walls import Walls
+
 
 def is_suite(words: Sequence[str]) -> bool:
     """Whether one pack is named, and is a suite."""
@@ -27,7 +29,7 @@ def is_suite(words: Sequence[str]) -> bool:
     return len(words) == 1 and [kind_of(folder) for folder in find_subjects(words).folders] == ["suite"]
 
 
-def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick: bool, is_trusting: bool, is_resumed: bool, as_json: bool) -> int:
+def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick: bool, walls: Walls, is_resumed: bool, as_json: bool) -> int:
     """Judges what is not judged yet; 0 when every planned unit was, whatever its verdict: that is the score's business."""
     from taskpack.arena.suite import plan_suite, start_run
     from taskpack.arena.suite import run_suite as judge_units
@@ -45,7 +47,7 @@ def run_suite(words: Sequence[str], agent: str | None, target: str, *, is_quick:
     (folder,), shelf = subjects.folders, subjects.shelf
     suite, chosen = load_kind(folder, "suite", shelf), load_agent(agent, shelf)
     target = _target(suite, target, shelf)
-    plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf, is_trusting), is_quick=is_quick)
+    plan = plan_suite(suite, chosen, shelf, target, lambda task: _prepare(task, target, shelf, walls), is_quick=is_quick)
     run = start_run(plan, runs_folder(folder), is_resumed=is_resumed)
     click.echo(f"kept in {shown(run.folder)}", err=True)
 
@@ -73,12 +75,10 @@ def _target(suite: Loaded, word: str, shelf: Shelf) -> str:
     return named_target(word, shelf) if word != AUTO else suite.document.suite.target or AUTO
 
 
-def _prepare(task: Path, target: str, shelf: Shelf, is_trusting: bool) -> Any:
+def _prepare(task: Path, target: str, shelf: Shelf, walls: Walls) -> Any:
     from taskpack.arena.briefing import brief
-    from taskpack.registry.trust import must_be_walled
 
     from .building import build
     from .targets import choose_target
 
-    walled = ("--walled",) if must_be_walled(task, shelf, is_trusting=is_trusting) else ()
-    return build(task, target, shelf).path, brief(task, choose_target(target, task, shelf), shelf), walled
+    return build(task, target, shelf).path, brief(task, choose_target(target, task, shelf), shelf), tuple(walls.words(task, shelf))

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from taskpack.errors import UsageError
-from taskpack.registry.trust import must_be_walled
 
 from .places import runs_folder, shown
+from .walls import Walls, wall_options
 
 _SCALES = {"tiny": "small", "full": "full"}
 
@@ -25,9 +25,9 @@ _SCALES = {"tiny": "small", "full": "full"}
 @click.option("--target", default="auto", show_default=True, metavar="NAME", help="Where to judge, such as cpu or h200; auto: the machine's GPU, or its CPU.")
 @click.option("--seed", metavar="HEX", help="Repeat a run: the seed of its result.")
 @click.option("--quick", is_flag=True, help="Measure briefly: wider intervals.")
-@click.option("--trust", is_flag=True, help="Run a pack of an index also where this machine cannot wall it off; remembered for its content.")
+@wall_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(model: str, pairs: tuple[str, ...], config: str | None, target: str, seed: str | None, quick: bool, trust: bool, as_json: bool) -> int:
+def command(model: str, pairs: tuple[str, ...], config: str | None, target: str, seed: str | None, quick: bool, walls: Walls, as_json: bool) -> int:
     """Judge candidates inside a model of a library.
 
     Gates: compile, interface, state-dict, parity with the library's model (its verdict is `silent-drift`), stack (`graph-break` under torch.compile) and
@@ -53,7 +53,7 @@ def command(model: str, pairs: tuple[str, ...], config: str | None, target: str,
         built = build(folder, target, subjects.shelf)
         words = ["--candidate", scratch, *(["--seed", seed] if seed else []), *(["--quick"] if quick else [])]
         words += ["--scale", _SCALES[config]] if config else []
-        words += ["--walled"] if must_be_walled(folder, subjects.shelf, is_trusting=trust) else []
+        words += walls.words(folder, subjects.shelf)
         with Progress(loaded.name) as progress:
             result, code = judge(built.path, words, progress.hear)
         kept = _keep(result, folder, {"with": list(pairs), "config": config, "quick": quick}, Path(scratch))

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 OK, FAILED, USAGE, ABSENT, INTEGRITY, BUG, INTERRUPTED = 0, 1, 2, 3, 5, 70, 130
 """Exit codes, as everywhere in taskpack."""
 
-_NO_WALLS = "this machine lends no namespaces that would wall a stranger's code off, so none of it was run; whoever trusts the pack says `--trust`"
+_NO_WALLS = (
+    "this machine lends no namespaces that would wall code off, so none was run; `--trust` runs a stranger's pack without, if `--require-isolation` is not said"
+)
 
 
 @dataclass(frozen=True)
