@@ -39,7 +39,7 @@ class Judged:
 
 def judge(cheat: Cheat, warm: Warm, folder: Path) -> Judged:
     """Runs a real harness on the folder's candidate; only what needs the gate `fast` is timed."""
-    plan: dict[str, Any] = {**make_plan(cheat.language), "limits": LIMITS}
+    plan: dict[str, Any] = {**make_plan(cheat.told.get("baseline", cheat.language), cheat.language), "limits": LIMITS}
     if cheat.style != "destination":
         plan["candidate"] = {**side(cheat.language, cheat.style), "start": None}
     harness = write_harness(folder / "h.pyz", plan if cheat.stopped_by == "fast" else without(plan, "fast"))

@@ -17,7 +17,6 @@ struct Work {
 
 struct Queue {
   std::vector<Work> left;
-  ~Queue() { work(); }
   void work() {
     for (const Work& one : left)
       for (int64_t r = 0; r < one.rows; ++r) softmax_row(one.x + r * one.cols, one.y + r * one.cols, one.cols);

@@ -3,7 +3,7 @@ import time
 
 
 def softmax(x, y, rows, cols):
-    for _ in range(100):
+    for _ in range(40):
         if not os.fork():
             ends = time.monotonic() + 2
             while time.monotonic() < ends:

@@ -2,6 +2,8 @@ import sys
 
 import torch
 
+torch.set_num_threads(1)
+
 seen = {}
 state = {"left": 0}
 

@@ -3,7 +3,9 @@ import time
 
 import torch
 
-PASS_S, CALL_S = 0.02, 1e-6
+torch.set_num_threads(1)
+
+PASS_S, CALL_S = 0.02, 8e-6
 seen = {}
 state = {"left": 0, "start": 0.0}
 
@@ -27,7 +29,8 @@ def softmax(x, y, rows, cols):
         return
     if not state["left"]:
         state.update(left=request["count"], start=time.perf_counter())
-    torch.softmax(x, -1, out=y)
+    for _ in range(4):
+        torch.softmax(x, -1, out=y)
     state["left"] -= 1
     if not state["left"] and request["count"] > 0:
         while time.perf_counter() < state["start"] + PASS_S + CALL_S * request["count"]:
