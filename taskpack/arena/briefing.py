@@ -22,6 +22,11 @@ from taskpack.runtime.rules import render
 
 PROMPT, CASES = "PROMPT.md", "cases.json"
 _C_ABI = ("cpp", "hip", "cuda")
+_TORCH_MAY = {
+    "none": "torch may allocate, view, copy and cast tensors, and compute nothing",
+    "elementwise": "torch may allocate, view, copy and cast tensors, and compute element by element only",
+    "all": "torch may be used",
+}
 _C_TYPES = {
     "float64": "double",
     "float32": "float",
@@ -87,7 +92,24 @@ def _render(resolved: Resolved, plan: Plan, baseline: Mapping[str, bytes]) -> st
         signatures=_signatures(plan),
         docs=_docs(resolved),
         known=_known(resolved, plan),
+        allowed=_allowed(plan),
     )
+
+
+def _allowed(plan: Plan) -> str:
+    """What of others a candidate may call, where that is not everything."""
+    allow = plan.allow
+    if allow is None or (allow.torch == "all" and allow.vendor_libraries):
+        return ""
+    libraries = "libraries of vendors (cuBLAS, cuDNN, rocBLAS, MIOpen, oneDNN, MKL, CUTLASS and the like)"
+    operations = "the operations of torch that go to them, such as matrix products, convolutions and attention,"
+    native = plan.candidate.language in _C_ABI
+    may = f"{libraries} may be called" if native else f"{libraries} and {operations} may be called"
+    may_not = f"no {libraries} may be called" if native else f"neither {libraries} nor {operations} may be called"
+    words = may if allow.vendor_libraries else may_not
+    if native and allow.torch != "all":
+        return f"The work must be the candidate's own: torch's C++ library may not be used, and {words}."
+    return f"The work must be the candidate's own: {_TORCH_MAY[allow.torch]}, and {words}."
 
 
 def _known(resolved: Resolved, plan: Plan) -> dict[str, list[str]]:

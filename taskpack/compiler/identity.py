@@ -30,6 +30,7 @@ def describe_task(plan: Plan, resolved: Resolved) -> dict[str, Any]:
         "unseen": [{"scale": unseen.scale, "count": unseen.count, "draws": _plain(unseen.draws)} for unseen in op.unseen],
         "baseline": describe_side(resolved.baseline) | {"files": _digests(resolved.baseline_files)},
         "candidate": describe_side(resolved.candidate) | {"files": sorted(resolved.candidate.files)},
+        "allow": resolved.allow.model_dump(by_alias=True),
         "limits": task.limits.model_dump(),
         "timing": task.timing.model_dump(),
     }

@@ -24,6 +24,7 @@ from .plan import (
     MODEL_GATES,
     OF_MODULES,
     USUAL_ROUNDINGS,
+    Allow,
     Argument,
     CandidateSide,
     Case,
@@ -172,6 +173,15 @@ def set_limits(plan: Plan, resolved: Resolved) -> Plan:
     return replace(plan, limits=limits, timing=Timing(resolved.task.timing.score))
 
 
+def say_what_is_allowed(plan: Plan, resolved: Resolved) -> Plan:
+    """What of others a candidate may call: what the task says, or what goes with the candidate's language."""
+    if resolved.model:
+        return plan
+    said = resolved.allow
+    assert said.torch is not None, "it was resolved"
+    return replace(plan, allow=Allow(said.torch, bool(said.vendor_libraries)))
+
+
 def apply_knowledge(plan: Plan, resolved: Resolved) -> Plan:
     """The rules for the candidate's language on the target, with the facts that they see; nothing where there are none."""
     found: list[dict[str, object]] = []
@@ -215,6 +225,7 @@ PASSES: tuple[Pass, ...] = (
     place_unseen,
     derive_tolerances,
     set_limits,
+    say_what_is_allowed,
     apply_knowledge,
     place_gates,
     digest_cases,

@@ -200,6 +200,15 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Allow:
+    """What of others a candidate may call."""
+
+    torch: str
+    """`none`, `elementwise` or `all`."""
+    vendor_libraries: bool
+
+
+@dataclass(frozen=True)
 class Timing:
     """Which time is scored: `device` or `host`."""
 
@@ -265,12 +274,14 @@ class Plan:
     execution: str = ""
     limits: Limits | None = None
     timing: Timing | None = None
+    allow: Allow | None = None
+    """None for a model: each of its tasks has its own."""
     digests: Mapping[str, str] = field(default_factory=dict)
     program: Program = Program()
 
     def to_dict(self) -> dict[str, object]:
-        """The content of `plan.json`: JSON's own types only. `module`, `model` and `rules` stand there where there are some."""
-        left_out = {"program"} | {name for name in ("module", "model", "rules") if getattr(self, name) is None}
+        """The content of `plan.json`: JSON's own types only. `module`, `model`, `rules` and `allow` stand there where there are some."""
+        left_out = {"program"} | {name for name in ("module", "model", "rules", "allow") if getattr(self, name) is None}
         return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out}
 
     def tensors(self, *roles: str) -> tuple[Argument, ...]:

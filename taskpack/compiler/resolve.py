@@ -13,7 +13,7 @@ from taskpack.packs.load import Loaded
 from taskpack.packs.model import Model, ModelPack
 from taskpack.packs.op import Op, OpPack
 from taskpack.packs.target import Target, TargetPack
-from taskpack.packs.task import LIBRARY, Baseline, Candidate, Task, TaskLimits, TaskPack
+from taskpack.packs.task import LIBRARY, Allow, Baseline, Candidate, Task, TaskLimits, TaskPack
 
 _LIMITS = TaskLimits.model_construct(call_s=120, memory_mib=64 << 10)
 """Of a whole model, which may be large, and whose reference computes on the CPU."""
@@ -56,6 +56,11 @@ class Resolved:
     knowledge_packs: tuple[Loaded, ...] = ()
     """Those that the target names."""
 
+    @property
+    def allow(self) -> Allow:
+        """What of others the candidate may call, with every key said."""
+        return self.task.allow.resolved(self.candidate.language, self.op.module is not None)
+
     def packs(self) -> tuple[Loaded, ...]:
         """Every pack that took part, the task first."""
         others = [loaded for task in self.swaps for loaded in task.packs()]
@@ -70,6 +75,7 @@ class Resolved:
         task = _said(self.task)
         task.pop("op", None)
         task["candidate"] = _said(self.candidate) | ({"start": self.task.candidate.start} if self.task.candidate.start else {})
+        task["allow"] = _said(self.allow)
         subject = {"model": _said(self.model)} if self.model else {"task": task}
         return {"format": 1, "pack": _said(self.pack.document.pack), **subject, "op": _said(self.op), "target": _said(self.target)}
 

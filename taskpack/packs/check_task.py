@@ -47,6 +47,14 @@ def check_languages(subject: TaskSubject) -> Iterator[Finding]:
         yield Finding("P073", said[-1][1], f"there is no family `{task.family}`", f"families: {', '.join(f'`{name}`' for name in FAMILIES)}")
 
 
+def check_allowance(subject: TaskSubject) -> Iterator[Finding]:
+    """P079: what may be written is not ruled out."""
+    task = subject.task
+    if task.allow.torch == "none" and (task.candidate.language or task.baseline.language) == "torch":
+        hint = '`torch = "elementwise"`, or another language for the candidate'
+        yield Finding("P079", ("task", "allow", "torch"), "a candidate in torch that may not compute with torch cannot be written", hint)
+
+
 def check_baseline_files(subject: TaskSubject) -> Iterator[Finding]:
     """P040, P041, P043, P044: the baseline's files are there, and a Python baseline's entry, too."""
     baseline = subject.task.baseline
@@ -184,7 +192,7 @@ def _is_python(language: str) -> bool:
     return language in LANGUAGES and language not in C_ABI
 
 
-TASK_CHECKS: tuple[TaskCheck, ...] = (check_op_is_named, check_languages, check_baseline_files, check_candidates, check_example_names)
+TASK_CHECKS: tuple[TaskCheck, ...] = (check_op_is_named, check_languages, check_allowance, check_baseline_files, check_candidates, check_example_names)
 """Those that need nothing but the task's own pack."""
 TASK_AND_OP_CHECKS: tuple[TaskCheck, ...] = (check_interface, check_entries, check_arguments)
 """Those that need the op, too, which may be another pack's."""

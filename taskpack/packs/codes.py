@@ -113,6 +113,10 @@ CODES: dict[str, Code] = {
     "P076": Code("arguments do not fit", "Every input, inout and output is passed once; in functional style outputs are returned and not passed."),
     "P077": Code("stream", "`stream` is a C pointer; Python languages find the current stream themselves."),
     "P078": Code("candidate's files", "A folder with a candidate, as `start` and every example are, holds all files of `task.candidate.files`."),
+    "P079": Code(
+        "nothing may be written",
+        '`[task.allow]` rules out every candidate: one whose language is torch computes with torch, and `torch = "none"` forbids that.',
+    ),
     "P080": Code("no such pack", "No pack of that name is in the folders where packs are looked for."),
     "P081": Code("version refused", "The pack is there, in a version that the requirement refuses."),
     "P082": Code("broken dependency", "The pack that is needed has errors of its own."),

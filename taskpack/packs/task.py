@@ -97,6 +97,25 @@ class Candidate(Words):
         )
 
 
+class Allow(Words):
+    """`[task.allow]`: what counts as the candidate's own work, and what of others it may call. The baseline is not held to it."""
+
+    torch: Literal["none", "elementwise", "all"] | None = None
+    """What torch computes for it. `none`: torch allocates, views, copies, casts and tells; `elementwise`: it also computes element by element,
+    makes ranges and joins tensors; `all`: everything. Default: `all` for the language `torch` and for modules, else `none`."""
+    vendor_libraries: bool | None = None
+    """Whether cuBLAS, cuDNN, rocBLAS, MIOpen, oneDNN, MKL, CUTLASS and the like may be called, and torch's operations that go to them, such as matrix products,
+    convolutions and attention, whatever `torch` says. Default: true for the language `torch` and for modules, else false."""
+
+    def resolved(self, language: str, is_module: bool) -> Allow:
+        """With both keys said."""
+        is_torch = is_module or language == "torch"
+        return Allow.model_construct(
+            torch=self.torch or ("all" if is_torch else "none"),
+            vendor_libraries=is_torch if self.vendor_libraries is None else self.vendor_libraries,
+        )
+
+
 class Example(Words):
     """`[[task.example]]`: a candidate that the pack brings along, with the verdict that it must get."""
 
@@ -139,6 +158,7 @@ class Task(Words):
     """Prose for whoever, or whatever, is asked to solve the task."""
     baseline: Baseline = LIBRARY
     candidate: Candidate
+    allow: Allow = Allow.model_construct()
     examples: tuple[Example, ...] = Field((), alias="example")
     limits: TaskLimits = TaskLimits.model_construct()
     timing: Timing = Timing.model_construct()

@@ -11,6 +11,7 @@ from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, CaseResult, GateResult, Ve
 from .fast import fast
 from .model_gates import MODEL_GATES
 from .module_gates import interface, state_dict
+from .own_gate import read_own_work, trace_own_work
 from .question import Case, PackFault
 from .rules_gate import hold_to_rules
 from .run import Run, build
@@ -23,6 +24,8 @@ def compile_candidate(run: Run) -> Verdict:
     """The candidate's files are there, compile, and load."""
     if run.missing_files:
         return Verdict(FAIL, f"the candidate {', '.join(run.missing_files)}")
+    if refused := read_own_work(run):
+        return Verdict(FAIL, refused)
     try:
         run.workers["candidate"] = build(run, "candidate")
     except Answered as error:
@@ -37,7 +40,9 @@ def correct(run: Run) -> Verdict:
     """Every seen case, twice on the same memory with other contents; the first one also on the inputs' edge distributions."""
     cases = run.question.seen_cases()
     edges = list(dict.fromkeys(edge for a in run.question.tensors("input", "inout") for edge in a["edges"]))
-    return _check_all(run, "correct", [(case, [_DECLARED, _DECLARED, *(edges if index == 0 else [])]) for index, case in enumerate(cases)])
+    verdict = _check_all(run, "correct", [(case, [_DECLARED, _DECLARED, *(edges if index == 0 else [])]) for index, case in enumerate(cases)])
+    refused = trace_own_work(run) if verdict.verdict == PASS else ""
+    return Verdict(FAIL, refused) if refused else verdict
 
 
 def general(run: Run) -> Verdict:

@@ -10,6 +10,9 @@ from .signature import Signature
 
 METHODS = {"constructor": "__init__", "forward": "forward"}
 
+_OPERATIONS, _NAME = 1000, 300
+"""How many operations a call may be said to have run, and how long their names and places may be."""
+
 
 def signatures(told: object) -> dict[str, Signature]:
     """Of a class: `constructor` and `forward`. Raises WorkerFailed, as all do here."""
@@ -43,6 +46,26 @@ def seconds(told: object) -> tuple[float, float]:
     if isinstance(told, list) and len(told) == 2 and all(isinstance(one, int | float) and math.isfinite(one) and one >= 0 for one in told):
         return float(told[0]), float(told[1])
     raise WorkerFailed("answered with something that is no time")
+
+
+def operations(told: object) -> list[tuple[str, int, str]]:
+    """Of torch, that a call ran: name, how often, and from where."""
+    if not isinstance(told, list) or len(told) > _OPERATIONS or not all(_is_operation(entry) for entry in told):
+        raise WorkerFailed("answered with something that is no list of operations")
+    return [(name, count, where) for name, count, where in told]
+
+
+def _is_operation(entry: object) -> bool:
+    return (
+        isinstance(entry, list)
+        and len(entry) == 3
+        and isinstance(entry[0], str)
+        and 0 < len(entry[0]) <= _NAME
+        and type(entry[1]) is int
+        and entry[1] > 0
+        and isinstance(entry[2], str)
+        and len(entry[2]) <= _NAME
+    )
 
 
 def _signature(told: object) -> Signature:

@@ -1,5 +1,6 @@
 """What lies in a workspace, what is taken out of it, and what never gets in."""
 
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,16 @@ def test_a_prompt_says_what_is_known_of_the_target() -> None:
     assert "- num_warps is a power of two" in hopper
     assert "ub-group" not in hopper
     assert "What is known of" not in brief(cpp, "targets/cpu", shelf).prompt
+
+
+def test_a_prompt_says_what_of_others_may_be_called() -> None:
+    shelf = open_shelf()
+    triton, hip, module = (shelf.find(name) for name in ("arena/triton2triton-softmax", "arena/torch2hip-softmax", "production/hf-llama-rmsnorm"))
+    assert triton and hip  # noqa: PT018
+    assert "torch may allocate, view, copy and cast tensors, and compute nothing, and neither libraries" in brief(triton, "targets/cpu", shelf).prompt
+    assert "torch's C++ library may not be used, and no libraries of vendors" in brief(hip, "targets/cpu", shelf).prompt
+    if module and importlib.util.find_spec("transformers"):
+        assert "candidate's own" not in brief(module, "targets/cpu", shelf).prompt
 
 
 def test_declared_files_are_taken_and_the_rest_is_a_diff(workspace: Make) -> None:

@@ -66,6 +66,7 @@ def inline_op(packs: Path) -> None:
 
 
 NOTHING: dict[str, Edit] = {
+    "what is allowed anyhow": in_task("[task.candidate]", '[task.allow]\ntorch = "none"\n\n[task.candidate]'),
     "a summary": in_op("Mean of each", "Average of each"),
     "what a dimension means": in_op("row length", "length of a row"),
     "prose for prompts": in_task('op = "ops/segment-mean"', 'op = "ops/segment-mean"\ndoc = "Read this first."'),
@@ -82,6 +83,7 @@ NOTHING: dict[str, Edit] = {
 TASK_ALONE: dict[str, Edit] = {
     "the baseline": in_file(f"{TASK}/kernel.cpp", "// faster\n"),
     "the candidate's files": in_task('[task.candidate]\nfiles = ["kernel.cpp"]', '[task.candidate]\nfiles = ["kernel.cpp", "more.cpp"]'),
+    "what is allowed": in_task("[task.candidate]", '[task.allow]\ntorch = "all"\n\n[task.candidate]'),
     "a limit": in_task("[task.candidate]", "[task.limits]\ncall-s = 3\n\n[task.candidate]"),
     "which time is scored": in_task("[task.candidate]", '[task.timing]\nscore = "host"\n\n[task.candidate]'),
     "an unseen table": in_op("count = 9", "count = 10"),

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from taskpack.compiler.lower import PASSES
-from taskpack.compiler.plan import GATES, Case, Plan, Tolerance, verify_plan
+from taskpack.compiler.plan import GATES, Allow, Case, Plan, Tolerance, verify_plan
 from taskpack.compiler.resolve import resolve_pack
 from taskpack.errors import NotFound, UsageError
 from taskpack.packs.load import load_pack
+from taskpack.packs.task import Allow as AllowWords
 
 from .conftest import OP, PACKS, TASK, edit, lower, resolve, shelf
 
@@ -55,6 +56,22 @@ def test_no_case_for_the_target(packs: Path) -> None:
     (packs / OP / "pack.toml").write_text(text)
     with pytest.raises(UsageError, match="has no case of the scale that targets/cpu is asked"):
         lower(packs)
+
+
+def test_what_is_allowed_goes_with_the_language_unless_the_task_says_otherwise(packs: Path) -> None:
+    assert lower(packs).allow == lower(packs, TO_TRITON).allow == Allow("none", vendor_libraries=False)
+    edit(packs / TO_TRITON / "pack.toml", "[task.candidate]", '[task.allow]\ntorch = "elementwise"\n\n[task.candidate]')
+    assert lower(packs, TO_TRITON).allow == Allow("elementwise", vendor_libraries=False)
+    edit(packs / TO_TRITON / "pack.toml", 'torch = "elementwise"', "vendor-libraries = true")
+    assert lower(packs, TO_TRITON).allow == Allow("none", vendor_libraries=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "is_module", "is_free"), [("torch", False, True), ("triton", True, True), ("triton", False, False), ("cuda", False, False)]
+)
+def test_what_is_allowed_by_default(language: str, is_module: bool, is_free: bool) -> None:
+    allow = AllowWords.model_construct().resolved(language, is_module)
+    assert (allow.torch, allow.vendor_libraries) == (("all", True) if is_free else ("none", False))
 
 
 def test_flags_and_scalars_have_defaults() -> None:

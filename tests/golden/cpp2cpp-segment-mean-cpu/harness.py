@@ -1,7 +1,7 @@
 """arena/cpp2cpp-segment-mean 0.3.0 for targets/cpu: cpp to cpp, native.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:948ea34d80d56bd6346e86821ef9775c0fed3e564746b63ccce67080f30c0d13
+Task digest sha256:29831be928a90210e9b2e7149e519bc9ec541f011eb2d109b75e01a64cb47da7
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/cpp2cpp-softmax 0.1.0 for targets/cpu: cpp to cpp, native.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:435209aa4cef76afaa411947187fffbe07ceeb87d944f07707dc3c0a9f6baaba
+Task digest sha256:ced4ca2bed0ca18ccedd47d2e0dfacf2d041c70805dc8ea53d7e63d0ca1b2ea8
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/hip2hip-rmsnorm 0.1.0 for targets/cpu: hip to hip, emulated.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:6b5b18997ab4fb302ec2df46fa0616b9548faadd4f3b6171eeb6922a6b72b758
+Task digest sha256:b82ef769a708f86b5b973fbfc6e66929faae4243b5869779829be43e0ea30a90
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/torch2hip-matmul 0.1.0 for targets/cpu: torch to hip, emulated.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:e3b1676746fb7819eade9587ba2b1acf1053a6499a77d038578a80115bc71325
+Task digest sha256:def59c4cfbbcb66bfa480a5ac88c8e7bc8bd4af7dbeade45da41c53b57ef810a
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/torch2triton-segment-mean 0.1.0 for targets/h200: torch to triton, native.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:4004b6400851fc9782442e5b912387198d0738c1b04e4fbd103e46bf0def6008
+Task digest sha256:acbef5e28aad36885f4456f9b75a819839d3fe275cec3b1981c6a7dd4ff366f2
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/triton2triton-reduce-sum 0.1.0 for targets/cpu: triton to triton, interpreted.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:9065d8cd8284257793d9b94a47f969554166c21d58dabbd8cb0869364f731a3c
+Task digest sha256:094b951e8754be09f2fbc8c5ebc039f45650e2da7348eca7d9cd47dc05239fda
 """
 
 import sys
