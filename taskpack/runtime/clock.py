@@ -43,6 +43,8 @@ _WIDE_BUT_CLEAR = 0.4
 """The same for one whose whole interval lies beyond 1 by more than WIDE, to either side."""
 _DISAGREEMENT = 0.35
 """How far, as a logarithm, the speedup by short passes may lie from that by long ones (caches warm up within a pass)."""
+_OWN_COST, _OWN_COST_S = 0.25, 3e-4
+"""How much more a long pass may cost the candidate beside its calls than the baseline: as a part of its long pass, and at least in seconds."""
 NOT_SLOWER = 0.98
 
 
@@ -109,6 +111,8 @@ class _Meter:
     """Seconds a call, between the short and the long pass."""
     starts: dict[str, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
     """Seconds a call, between the pass of one call and the short one; empty where the short pass is too short."""
+    longs: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: {side: [] for side in SIDES})
+    """Seconds of the long pass, and the part that the slope does not explain."""
 
     def both(self, count: int) -> dict[str, float]:
         """Seconds of one pass of each side over `count` sets with the same fresh contents."""
@@ -130,7 +134,9 @@ class _Meter:
         shorter = self._vary(short, short // 4)
         at_long, at_short = self.both(longer), self.both(shorter)
         for side in SIDES:
-            self.slopes[side].append((at_long[side] - at_short[side]) / (longer - shorter))
+            slope = (at_long[side] - at_short[side]) / (longer - shorter)
+            self.slopes[side].append(slope)
+            self.longs[side].append((at_long[side], at_long[side] - longer * slope))
         if shorter >= 4:
             at_one = self.both(1)
             for side in SIDES:
@@ -144,6 +150,8 @@ class _Meter:
     def forget(self) -> None:
         for values in (*self.slopes.values(), *self.starts.values()):
             values.clear()
+        for passes in self.longs.values():
+            passes.clear()
 
 
 def measure(
@@ -227,7 +235,18 @@ def _conclude(meter: _Meter, sets: tuple[int, int]) -> Timing:
     if estimate is None:
         raise Stopped("inconclusive", "too many passes were disturbed: longer ones took no longer than short ones")
     verdict, reason = _judge(estimate, len(samples[0]), _speedup_by_short_passes(meter))
+    if verdict == "pass":
+        _refuse_own_cost(meter)
     return Timing(verdict, reason, baseline_us, candidate_us, estimate.ratio, estimate.low, estimate.high, samples, sets)
+
+
+def _refuse_own_cost(meter: _Meter) -> None:
+    """What a pass costs by itself cancels in a slope, so a candidate that draws out short passes would look fast."""
+    baseline, candidate = (statistics.median(own for _, own in meter.longs[side]) for side in SIDES)
+    whole = statistics.median(seconds for seconds, _ in meter.longs["candidate"])
+    if candidate - baseline > max(_OWN_COST_S, _OWN_COST * whole):
+        more = f"{1e6 * (candidate - baseline):.0f} of {1e6 * whole:.0f} µs"
+        raise Stopped("inconclusive", f"a long pass costs the candidate {more} more beside its calls than the baseline, and that is in no speedup")
 
 
 def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None) -> tuple[str, str]:

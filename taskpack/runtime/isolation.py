@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import platform
 import resource
 import signal
 import sys
@@ -24,6 +25,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _NEW_USER, _NEW_MOUNT, _NEW_PID, _NEW_NET, _NEW_IPC = 0x10000000, 0x00020000, 0x20000000, 0x40000000, 0x08000000
 _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 0x2, 0x4, 0x8, 0x1000, 0x4000, 1 << 18
 _SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = 442, -100, 0x8000, 1
+_SYS_KEYCTL, _KEYCTL_JOIN_SESSION = {"x86_64": 250, "aarch64": 219}, 1
 _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 24, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -187,12 +189,22 @@ def scrub_environment(scratch: Path) -> None:
         kept[name] = str(scratch)
     os.environ.clear()
     _libc.clearenv()
+    blank_words()
+    os.environ.update(kept)
+    tempfile.tempdir = None  # it remembers the judge's
+
+
+def blank_words() -> None:
+    """Blanks the words that this process was started with, and its first environment, where /proc shows them."""
     fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     for start, end in ((int(fields[45]), int(fields[46])), (int(fields[47]), int(fields[48]))):  # arg_start … env_end, proc(5)
         if start and end > start:
             ctypes.memset(start, 0, end - start)
-    os.environ.update(kept)
-    tempfile.tempdir = None  # it remembers the judge's
+
+
+def forget_keyring() -> None:
+    """A session's keyring of its own: what a worker put into the judge's would outlive the run, for the next one to find. Kernels without keys have none."""
+    _libc.syscall(_SYS_KEYCTL.get(platform.machine(), -1), ctypes.c_int(_KEYCTL_JOIN_SESSION), None)
 
 
 def forget_harness() -> None:

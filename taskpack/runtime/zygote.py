@@ -225,6 +225,7 @@ class _Keeper:
     def _be_process_one(self, report: int, role: str, scratch: Path, memory_mib: int) -> NoReturn:
         """Mounts the worker's view, forks the worker, reaps until it ends, and takes the namespace down by ending."""
         isolation.mount_worker_view(self.parent.root, scratch, self.parent.hidden, memory_mib)
+        isolation.blank_words()  # a worker can read them here as well
         pid = os.fork()
         if not pid:
             with _last_words():
@@ -248,6 +249,7 @@ class _Keeper:
         isolation.default_signals()
         isolation.limit_resources(self.parent.level, memory_mib)
         isolation.scrub_environment(scratch)
+        isolation.forget_keyring()
         isolation.drop_privileges(self.parent.level)
         os.chdir(scratch)
         worker.serve(socket.socket(fileno=self.channel), role, scratch)

@@ -33,7 +33,7 @@ def _every(*kinds: str) -> Iterator[object]:
             yield pytest.param(cheat, id=f"{kind}-{cheat.name}", marks=marks)
 
 
-@pytest.mark.parametrize("cheat", _every("attacks", "broken", "honest"))
+@pytest.mark.parametrize("cheat", list(_every("attacks", "broken", "honest")))
 def test_cheat(cheat: folders.Cheat, warm: Warm, tmp_path: Path) -> None:
     if why := redteam.missing(cheat):
         pytest.skip(why)
@@ -44,7 +44,7 @@ def test_cheat(cheat: folders.Cheat, warm: Warm, tmp_path: Path) -> None:
     assert judged.outcome.seconds < 60
 
 
-@pytest.mark.parametrize("cheat", _every("attacks"))
+@pytest.mark.parametrize("cheat", list(_every("attacks")))
 def test_the_attack_is_no_straw_man(cheat: folders.Cheat, honest_times: dict[str, folders.Naive]) -> None:
     if why := redteam.missing(cheat):
         pytest.skip(why)

@@ -299,3 +299,16 @@ def test_twice_the_work_fifty_times(library: Path) -> None:
     # only to some 2 %: a call's fixed part is 0.7 % of the shortest kernel, and a longer one meets more interrupts and other caches.
     held = [holds(timing, 0.5, within=0.02) for timing in timings]
     assert is_plausible(held), [timing.reason for timing, is_held in zip(timings, held, strict=True) if not is_held]
+
+
+def test_a_candidate_that_draws_out_short_passes_has_no_speedup() -> None:
+    """Every pass of it lasts about as long as the longest, so that its slope says little of its calls."""
+    noise = random.Random(3)
+
+    def pass_of(side: str, count: int) -> float:
+        return noise.gauss(1.0, 0.01) * (5e-5 + 40e-6 * count if side == "baseline" else 14e-3 + 4e-6 * count)
+
+    timing = measure(pass_of, lambda _: None, lambda _side, _count: None, 0.5, random.Random(1))
+    assert timing.verdict == "inconclusive"
+    assert timing.speedup is None
+    assert "beside its calls" in timing.reason

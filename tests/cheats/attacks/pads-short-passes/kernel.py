@@ -5,7 +5,7 @@ import torch
 
 torch.set_num_threads(1)
 
-PASS_S, CALL_S = 0.02, 8e-6
+PASS_S, CALL_S = 0.008, 5e-6
 seen = {}
 state = {"left": 0, "start": 0.0}
 
@@ -29,8 +29,7 @@ def softmax(x, y, rows, cols):
         return
     if not state["left"]:
         state.update(left=request["count"], start=time.perf_counter())
-    for _ in range(4):
-        torch.softmax(x, -1, out=y)
+    torch.softmax(x, -1, out=y)
     state["left"] -= 1
     if not state["left"] and request["count"] > 0:
         while time.perf_counter() < state["start"] + PASS_S + CALL_S * request["count"]:
