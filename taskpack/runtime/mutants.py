@@ -123,7 +123,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("ones", lambda seen: torch.ones_like(seen.expected), _LOOSE),
     Mutant("mean", _whole_mean, "add a case with inputs of more spread or a shorter reduction, or tighten the tolerance"),
     Mutant("row mean", _row_mean, "add a case with inputs of more spread along the last axis, or tighten the tolerance"),
-    Mutant("answer from earlier contents", lambda seen: seen.earlier, "let the inputs be drawn, so that answers differ from one call to the next"),
+    Mutant(
+        "answer from earlier contents", lambda seen: seen.earlier, "let the inputs be drawn, so that answers differ from one call to the next", is_fact=True
+    ),
     Mutant("last tile missing", _without_tile, "add a case or a draw with larger values at the end of the last axis"),
     Mutant("last row missing", _without_row, "add a case or a draw whose last row is not small"),
     Mutant("shifted by one", _shifted, "add a case whose answers differ from one column to the next"),
