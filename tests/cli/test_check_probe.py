@@ -21,6 +21,7 @@ def _task(taskpack: Taskpack, folder: Path) -> Path:
     return folder / "own" / "pack.toml"
 
 
+@pytest.mark.slow
 def test_a_strong_task(taskpack: Taskpack, tmp_path: Path) -> None:
     _task(taskpack, tmp_path)
     ran = taskpack("check", "--probe", "task")
@@ -41,6 +42,7 @@ def test_a_weak_task_is_named_with_what_would_mend_it(taskpack: Taskpack, tmp_pa
     assert ran.out.endswith("probed 1 question of 1 task: 1 weak\n")
 
 
+@pytest.mark.slow
 def test_json_names_what_passes_in_some_cases(taskpack: Taskpack, tmp_path: Path) -> None:
     _task(taskpack, tmp_path)
     ran = taskpack("check", "--probe", "--json", "task")
@@ -69,6 +71,7 @@ def test_models_and_other_packs_are_left_out_with_a_reason(taskpack: Taskpack) -
     assert ran.out.endswith("probed 0 questions of 0 tasks: none weak, 1 not probed\n")
 
 
+@pytest.mark.slow
 def test_tasks_that_ask_the_same_are_probed_once(taskpack: Taskpack, tmp_path: Path) -> None:
     ran = taskpack("check", "--probe", *(PACKS / f"arena/{family}-softmax" for family in ("cpp2cpp", "torch2hip", "triton2triton")))
     assert ran.code == 0, ran.out + ran.err
