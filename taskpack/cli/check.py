@@ -1,10 +1,10 @@
-"""`taskpack check`: every mistake in packs, at once, without running any of their code."""
+"""`taskpack check`: every mistake in packs, at once, without running any of their code; with `--probe`, whether their tasks refuse wrong answers."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("packs", nargs=-1, metavar="[PACKS]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(packs: tuple[str, ...], as_json: bool) -> int:
+@click.option("--probe", "is_probing", is_flag=True, help="Then also run each task's reference, and see whether its cases refuse wrong answers.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, metavar="N", help="Of --probe: how many tasks at a time.")
+def command(packs: tuple[str, ...], as_json: bool, is_probing: bool, jobs: int) -> int:
     """Report every mistake in packs, each with its line.
 
-    Nothing of a pack is executed. Exits 1 if there is an error; warnings alone exit 0.
+    Nothing of a pack is executed, but with --probe the references of its tasks, walled off as in a run. Exits 1 if there is an error or a weak
+    task; warnings alone exit 0.
     """
     from taskpack.packs.check import check_pack
 
@@ -32,11 +35,20 @@ def command(packs: tuple[str, ...], as_json: bool) -> int:
     subjects = find_subjects(packs)
     read = {shown(folder): _load(folder, subjects.shelf) for folder in subjects.folders}  # all of them first: they may depend on each other
     found = {place: loaded if isinstance(loaded, tuple) else check_pack(loaded, subjects.shelf) for place, loaded in read.items()}
-    if as_json:
-        _print_json(found)
-    else:
+    if not as_json:
         _print_text(found)
-    return Exit.FAILED if _count(found, warnings=False) else Exit.OK
+    if _count(found, warnings=False) or not is_probing:
+        if as_json:
+            _print_json(found, {})
+        return Exit.FAILED if _count(found, warnings=False) else Exit.OK
+    from .probing import probe, show
+
+    probed = probe(subjects, jobs)
+    if as_json:
+        _print_json(found, {"probes": [one.to_dict() for one in probed]})
+    else:
+        show(probed)
+    return max((one.code for one in probed), default=Exit.OK)
 
 
 def _load(folder: Path, shelf: Shelf) -> Loaded | tuple[Diagnostic, ...]:
@@ -61,11 +73,11 @@ def _summary(found: dict[str, tuple[Diagnostic, ...]]) -> str:
     return f"checked {_counted(len(found), 'pack')}: {', '.join(counts) or 'no problems'}"
 
 
-def _print_json(found: dict[str, tuple[Diagnostic, ...]]) -> None:
+def _print_json(found: dict[str, tuple[Diagnostic, ...]], more: dict[str, Any]) -> None:
     from taskpack.packs.diagnostics import to_dict
 
     packs = [{"folder": folder, "findings": [to_dict(diagnostic) for diagnostic in diagnostics]} for folder, diagnostics in found.items()]
-    document = {"format": 1, "packs": packs, "errors": _count(found, warnings=False), "warnings": _count(found, warnings=True)}
+    document = {"format": 1, "packs": packs, "errors": _count(found, warnings=False), "warnings": _count(found, warnings=True), **more}
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 

@@ -106,7 +106,12 @@ class Result:
 
 def to_json(result: Result) -> str:
     """Strict JSON: a number that is not finite becomes null."""
-    return json.dumps(_finite(result.to_dict()), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return to_text(result.to_dict())
+
+
+def to_text(content: Mapping[str, Any]) -> str:
+    """As `to_json`, of any content."""
+    return json.dumps(_finite(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from . import gates, languages, library, memory, probe, targets, zygote
+from . import gates, languages, library, memory, probe, targets, weakness, zygote
 from .archive import Archive, sha256
 from .domains import Allowance, Failed, Worker
 from .evidence import Result
@@ -87,10 +87,10 @@ class Court:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def open_court(archive: Archive, plan: dict[str, Any], forget: Callable[[], None]) -> Court:
-    """Forks the warm parent; to be called before anything secret exists. `forget` clears the caller's frames in it."""
+def open_court(archive: Archive, plan: dict[str, Any], forget: Callable[[], None], *, has_sides: bool = True) -> Court:
+    """Forks the warm parent; to be called before anything secret exists. `forget` clears the caller's frames in it. Without sides, for the reference alone."""
     root = Path(tempfile.mkdtemp(prefix="taskpack-"))
-    names = tuple(dict.fromkeys(plan[side]["language"] for side in _SIDES))
+    names = tuple(dict.fromkeys(plan[side]["language"] for side in _SIDES)) if has_sides else ()
     return Court(archive, plan, root, zygote.start(root, (archive.path,), names, plan["target"]["device"], forget))
 
 
@@ -138,6 +138,23 @@ def judge(court: Court, expressions: Expressions, options: Options, harness_dige
     header |= run.facts
     findings = tuple(finding.to_dict() for finding in run.findings) if "rules" in plan["gates"] else None
     return Result(header, tuple(run.gates), tuple(run.cases), tuple(run.timing), run.speedup, _testimony(run), findings)
+
+
+def probe_task(court: Court, expressions: Expressions, options: Options, note: Callable[..., None]) -> dict[str, Any]:
+    """What wrong answers the task refuses: the reference alone is run. Raises Unusable, PackFault and what `judge` raises of a library."""
+    plan = court.plan
+    if "model" in plan:
+        raise Unusable("a model is judged by a measured noise floor, and has no tolerance that mutants could be held against")
+    if plan["target"]["device"] != "cpu":
+        raise Unusable("a task is probed on a CPU: build it for targets/cpu")
+    for module in _modules(plan):
+        library.require(module)
+    torch.set_num_threads(1)
+    question = _question(court, expressions, options)
+    _write_files(question.folder, {name: content for name, content in court.archive.read_below("pack/reference").items() if not name.endswith(".py")})
+    seed = _seed(options)
+    found = weakness.Prober(question, court.open_reference(), random.Random(f"{seed}/checks")).probe(note)
+    return {"format": 1, "kind": "probe", "task": plan["task"], "version": plan["version"], "target": plan["target"]["name"], "seed": seed, **found}
 
 
 def _question(court: Court, expressions: Expressions, options: Options) -> Question:

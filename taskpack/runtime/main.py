@@ -80,13 +80,16 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
     plan = json.loads(files.read("plan.json"))
     if arguments.against:
         plan = judge.put_against(plan)
-    court = judge.open_court(files, plan, forget=lambda: vars(arguments).clear())
+    is_probe = arguments.probe
+    court = judge.open_court(files, plan, forget=lambda: vars(arguments).clear(), has_sides=not is_probe)
     try:
         if arguments.walled and court.parent.isolation != isolation.NAMESPACES:
             return _complain(_NO_WALLS, USAGE)
         options = judge.Options(arguments.candidate, arguments.seed, arguments.quick, arguments.scale, arguments.against)
+        if is_probe:
+            return _report_probe(judge.probe_task(court, harness, options, _listener(arguments)), arguments)
         return _report(judge.judge(court, harness, options, digest, _listener(arguments)), arguments)
-    except question.Unusable as error:
+    except (question.Unusable, question.PackFault) as error:
         return _complain(str(error), USAGE)
     except (targets.Absent, contract.Unprepared, library.Missing) as error:
         return _complain(str(error), ABSENT)
@@ -114,6 +117,23 @@ def _report(result: Result, arguments: argparse.Namespace) -> int:
     return OK if result.is_passed else FAILED
 
 
+def _report_probe(found: dict[str, Any], arguments: argparse.Namespace) -> int:
+    """As `_report`; a weak task fails."""
+    from . import evidence, talk
+
+    text = evidence.to_text(found)
+    if arguments.result:
+        evidence.write_atomically(arguments.result, text)
+    if arguments.events_fd is not None:
+        talk.events_to(arguments.events_fd)("result", result=json.loads(text))
+    elif arguments.json:
+        print(text, end="")
+    else:
+        for line in talk.weak_lines(found):
+            print(line)
+    return FAILED if found["weak"] else OK
+
+
 def _listener(arguments: argparse.Namespace) -> Callable[..., None]:
     from . import talk
 
@@ -131,6 +151,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--against", type=Path, metavar="DIR", help="measure against the candidate in this folder, and not against the baseline")
     parser.add_argument("--seed", metavar="HEX", help="repeat a run: its seed, from the result")
     parser.add_argument("--quick", action="store_true", help="measure briefly")
+    parser.add_argument("--probe", action="store_true", help="judge no candidate, but whether the task's cases and tolerances refuse wrong answers")
     parser.add_argument("--scale", choices=("small", "full"), help="ask only cases of this scale")
     parser.add_argument("--walled", action="store_true", help="run nothing where namespaces cannot wall it off")
     parser.add_argument("--result", type=Path, metavar="FILE", help="write the result as JSON, at once or not at all")

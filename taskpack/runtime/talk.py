@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from .evidence import FAIL, INCONCLUSIVE, SKIP, CaseResult, Result, TimingResult
 
@@ -43,6 +44,14 @@ def ending(result: Result) -> list[str]:
     words = ", ".join(f"{gate.gate} {gate.verdict}" for gate in result.gates)
     speedup = f", {result.speedup['geomean']:.2f}x ({result.speedup['low']:.2f}–{result.speedup['high']:.2f})" if result.speedup else ""
     return [*lines, f"{header['task']} {header['version']} on {header['target']} ({header['execution']}): {words}{speedup}"]
+
+
+def weak_lines(found: Mapping[str, Any]) -> list[str]:
+    """Of a probe: the wrong answers that no case refuses, and one line that sums up."""
+    lines = [f"  weak     {one['mutant']} of {one['output']}: {one['advice']}" for one in found["weak"]]
+    judged = sum(one["judged"] for one in found["mutants"])
+    verdict = f"{len(lines)} wrong answers pass" if lines else "every wrong answer is refused"
+    return [*lines, f"{found['task']} {found['version']} on {found['target']}: {verdict} ({judged} judged in {found['cases']} cases)"]
 
 
 def _finding_lines(result: Result) -> list[str]:

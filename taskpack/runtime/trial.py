@@ -124,6 +124,16 @@ class Trial:
         for stale in self._stale.values():
             stale.add(name)
 
+    def given(self) -> dict[str, torch.Tensor]:
+        """Copies of the inputs and initial in-outs of the first set."""
+        return {name: arena.tensor(0).clone() for name, arena in self._inputs.items()}
+
+    def put(self, contents: Mapping[str, torch.Tensor]) -> None:
+        """Gives inputs of the first set those contents."""
+        for name, tensor in contents.items():
+            self._inputs[name].tensor(0).copy_(tensor)
+        self._expected_sets = 0
+
     def answers(self, side: str | None) -> list[torch.Tensor]:
         """Copies of the outputs of the first set: a side's, or the reference's."""
         arenas = self._expected if side is None else self._outputs[side]
@@ -263,14 +273,18 @@ class Trial:
         found, expected = arena.tensor(index), self._expected[name].tensor(index)
         # A copy, as the worker may still write. Copying bools as such would make any byte a 0 or 1.
         actual = _strict_bool(found.view(torch.uint8).clone(), expected) if found.dtype == torch.bool else found.clone()
-        argument = self.question.tensor(name)
+        observed = self.judge_answer(name, actual, index)
+        return replace(observed, reason="was never written") if is_untouched and not observed.is_equal else observed
+
+    def judge_answer(self, name: str, actual: torch.Tensor, index: int = 0) -> compare.Comparison:
+        """An answer for one output against the reference's, within the task's tolerance; the reference must have been asked."""
+        argument, expected = self.question.tensor(name), self._expected[name].tensor(index)
         if argument["count"] is not None:
             rows = int(self._expected[argument["count"]].tensor(index))
             if not 0 <= rows <= (actual.shape[0] if actual.dim() else 0):
                 raise PackFault(f"the reference counts {rows} rows of `{name}`, which holds {list(actual.shape)}")
             actual, expected = actual[:rows], expected[:rows]
-        observed = compare.compare(actual, expected, self._bounds[name], argument["compare"] == "exact")
-        return replace(observed, reason="was never written") if is_untouched and not observed.is_equal else observed
+        return compare.compare(actual, expected, self._bounds[name], argument["compare"] == "exact")
 
     def _ordered(self, arenas: Mapping[str, Arena]) -> list[tuple[str, Arena]]:
         """In-outs first, then outputs: the order in which references return them."""
