@@ -38,7 +38,7 @@ def bench(call: Callable[[], object]) -> float:
     begin = time.perf_counter()
     call()
     first = time.perf_counter() - begin
-    repeats = max(10, min(1000, int(1 / first))) if first > 0 else 1000
+    repeats = max(10, min(300, int(1 / first))) if first > 0 else 300
     begin = time.perf_counter()
     for _ in range(repeats):
         call()
