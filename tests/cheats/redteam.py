@@ -1,6 +1,7 @@
 """Has the judge look at every attack and every honest candidate, two at a time, and prints what became of each: `make redteam`.
 
-Options: names of folders, when not all are wanted. The exit status is 1 unless every attack was stopped by its gate and every honest candidate passed.
+Options: names of folders, when not all are wanted. The exit status is 1 unless every attack that is not known to be open was stopped by its gate and
+every honest candidate passed.
 """
 
 from __future__ import annotations
@@ -100,20 +101,24 @@ def main(names: list[str]) -> int:
     parents: Queue[Warm] = Queue()
     for _ in range(_PARALLEL):
         parents.put(Warm())
-    counts = {"attacks": [0, 0], "honest": [0, 0]}
+    counts, wrong = {"attacks": [0, 0], "honest": [0, 0]}, 0
     with ThreadPoolExecutor(_PARALLEL) as pool:
         for cheat, judged in zip(able, pool.map(lambda one: _run(one, parents), able), strict=True):
             counts[cheat.kind][0] += not judged.fault
             counts[cheat.kind][1] += 1
+            wrong += bool(judged.fault) and not cheat.told.get("open")
             print(_line(cheat, judged), flush=True)
     while not parents.empty():
         parents.get().close()
     (stopped, attacks), (passed, honest) = counts["attacks"], counts["honest"]
     if len(able) < len(cheats):
         print(f"{len(cheats) - len(able)} cannot be judged on this machine")
+    for cheat in able:
+        if cheat.told.get("open"):
+            print(f"{cheat.name} is known to be open: {cheat.told['why-open']}")
     print(f"{time.monotonic() - begin:.0f} s")
     print(f"attacks stopped {stopped} of {attacks}, honest passed {passed} of {honest}")
-    return 0 if (stopped, passed) == (attacks, honest) else 1
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
