@@ -28,10 +28,11 @@ FAR_BELOW = 0.5
 
 
 def _every(*kinds: str) -> Iterator[object]:
+    """One test each of the quick ones, and of those that are broken; the others are asked together."""
     for kind in kinds:
         for cheat in folders.read(kind):
-            marks = [] if cheat.name in QUICK else [pytest.mark.slow]
-            yield pytest.param(cheat, id=f"{kind}-{cheat.name}", marks=marks)
+            if cheat.name in QUICK or kind == "broken":
+                yield pytest.param(cheat, id=f"{kind}-{cheat.name}", marks=[] if cheat.name in QUICK else [pytest.mark.slow])
 
 
 @pytest.mark.parametrize("cheat", list(_every("attacks", "broken", "honest")))
@@ -39,21 +40,36 @@ def test_cheat(cheat: folders.Cheat, warm: Warm, tmp_path: Path) -> None:
     if why := redteam.missing(cheat):
         pytest.skip(why)
     judged = redteam.judge(cheat, warm, tmp_path)
-    if cheat.told.get("open") and judged.fault:
-        pytest.xfail(f"{cheat.told['why-open']}: {judged.fault}")
     assert not judged.fault, judged.outcome.stderr
     assert judged.outcome.seconds < 60
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_every_attack_and_every_honest_candidate(capfd: pytest.CaptureFixture[str]) -> None:
+    assert redteam.main([]) == 0, capfd.readouterr().out
+
+
+def _is_straw(cheat: folders.Cheat, honest: folders.Naive) -> str:
+    """What the naive harness said, where the attack does not fool it."""
+    naive = folders.ask_naive(cheat)
+    is_fake = naive.us < FAR_BELOW * honest.us or naive.baseline_us > honest.baseline_us / FAR_BELOW
+    return "" if naive.is_accepted and (is_fake or cheat.told["fools"] != "clock") else naive.output
 
 
 @pytest.mark.parametrize("cheat", list(_every("attacks")))
 def test_the_attack_is_no_straw_man(cheat: folders.Cheat, honest_times: dict[str, folders.Naive]) -> None:
     if why := redteam.missing(cheat):
         pytest.skip(why)
-    naive = folders.ask_naive(cheat)
-    assert naive.is_accepted, naive.output
-    if cheat.told["fools"] == "clock":
-        honest = honest_times[cheat.language]
-        assert naive.us < FAR_BELOW * honest.us or naive.baseline_us > honest.baseline_us / FAR_BELOW, naive.output
+    assert not _is_straw(cheat, honest_times[cheat.language])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_no_attack_is_a_straw_man(honest_times: dict[str, folders.Naive]) -> None:
+    able = [cheat for cheat in folders.read("attacks") if not redteam.missing(cheat)]
+    straw = {cheat.name: words for cheat in able if (words := _is_straw(cheat, honest_times[cheat.language]))}
+    assert not straw
 
 
 @pytest.fixture(scope="module")
