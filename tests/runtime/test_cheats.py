@@ -68,7 +68,11 @@ def test_the_attack_is_no_straw_man(cheat: folders.Cheat, honest_times: dict[str
 @pytest.mark.timeout(900)
 def test_no_attack_is_a_straw_man(honest_times: dict[str, folders.Naive]) -> None:
     able = [cheat for cheat in folders.read("attacks") if not redteam.missing(cheat)]
-    straw = {cheat.name: words for cheat in able if (words := _is_straw(cheat, honest_times[cheat.language]))}
+    timed, others = ([cheat for cheat in able if (cheat.told["fools"] == "clock") == is_timed] for is_timed in (True, False))
+    with ThreadPoolExecutor(2) as pool:
+        words = list(pool.map(lambda cheat: _is_straw(cheat, honest_times[cheat.language]), others))
+    words += [_is_straw(cheat, honest_times[cheat.language]) for cheat in timed]
+    straw = {cheat.name: said for cheat, said in zip([*others, *timed], words, strict=True) if said}
     assert not straw
 
 
