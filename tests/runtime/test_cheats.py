@@ -57,13 +57,6 @@ def _is_straw(cheat: folders.Cheat, honest: folders.Naive) -> str:
     return "" if naive.is_accepted and (is_fake or cheat.told["fools"] != "clock") else naive.output
 
 
-@pytest.mark.parametrize("cheat", list(_every("attacks")))
-def test_the_attack_is_no_straw_man(cheat: folders.Cheat, honest_times: dict[str, folders.Naive]) -> None:
-    if why := redteam.missing(cheat):
-        pytest.skip(why)
-    assert not _is_straw(cheat, honest_times[cheat.language])
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_attack_is_a_straw_man(honest_times: dict[str, folders.Naive]) -> None:
