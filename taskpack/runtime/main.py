@@ -104,24 +104,22 @@ def _judge(harness: Harness, files: archive.Archive, digest: str, arguments: arg
 def _report(result: Result, arguments: argparse.Namespace) -> int:
     from . import evidence, talk
 
-    text = evidence.to_json(result)
-    if arguments.result:
-        evidence.write_atomically(arguments.result, text)
-    if arguments.events_fd is not None:
-        talk.events_to(arguments.events_fd)("result", result=json.loads(text))
-    elif arguments.json:
-        print(text, end="")
-    else:
-        for line in talk.ending(result):
-            print(line)
+    _tell(evidence.to_json(result), lambda: talk.ending(result), arguments)
     return OK if result.is_passed else FAILED
 
 
 def _report_probe(found: dict[str, Any], arguments: argparse.Namespace) -> int:
-    """As `_report`; a weak task fails."""
+    """A weak task fails."""
     from . import evidence, talk
 
-    text = evidence.to_text(found)
+    _tell(evidence.to_text(found), lambda: talk.weak_lines(found), arguments)
+    return FAILED if found["weak"] else OK
+
+
+def _tell(text: str, lines: Callable[[], list[str]], arguments: argparse.Namespace) -> None:
+    """JSON or lines, to whoever the command line names."""
+    from . import evidence, talk
+
     if arguments.result:
         evidence.write_atomically(arguments.result, text)
     if arguments.events_fd is not None:
@@ -129,9 +127,8 @@ def _report_probe(found: dict[str, Any], arguments: argparse.Namespace) -> int:
     elif arguments.json:
         print(text, end="")
     else:
-        for line in talk.weak_lines(found):
+        for line in lines():
             print(line)
-    return FAILED if found["weak"] else OK
 
 
 def _listener(arguments: argparse.Namespace) -> Callable[..., None]:
