@@ -210,6 +210,21 @@ def test_the_interval_covers_under_drifting_noise() -> None:
     assert hits >= 190
 
 
+@pytest.mark.parametrize(("blocks", "hold"), [(60, 0.88), (120, 0.9)])
+def test_the_interval_covers_where_one_side_is_disturbed_for_many_blocks(blocks: int, hold: float) -> None:
+    """A neighbour on the core that one side lives on, for eight blocks and then not for eight, in the mean, as was measured; fewer blocks cannot tell."""
+    hits = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        loaded, logs = "", []
+        for _ in range(blocks):
+            loaded = loaded if rng.random() > 1 / 8 else rng.choice(["baseline", "candidate", "", ""])
+            logs.append(rng.gauss({"baseline": 0.1, "candidate": -0.1, "": 0.0}[loaded], 0.05))
+        estimate = ratio_interval([math.exp(log) for log in logs], [1.0] * blocks, rng)
+        hits += estimate is not None and estimate.low <= 1.0 <= estimate.high
+    assert hits >= 200 * hold
+
+
 def test_disturbed_blocks_leave_the_interval_open() -> None:
     assert ratio_interval([1.0, 1.0, 1.0], [-1.0, -1.0, 1.0], random.Random(1)) is None
     assert ratio_interval([], [], random.Random(1)) is None
