@@ -66,6 +66,7 @@ def stop(keeper: int) -> Still:
             if time.monotonic() > ends:
                 raise Restless
             time.sleep(_MOMENT_S)
+    _leave_cores(stopped)
     ran = _ran_ns(stopped)
     while (again := _ran_ns(stopped)) != ran:  # it is booked when a thread leaves its core, a moment after it is called stopped
         ran = again
@@ -79,6 +80,15 @@ def _is_still(process: int, may_be_asleep: bool) -> bool:
     """By the state letters of proc(5): T and t stopped, Z and X dead, D in the kernel."""
     quiet = b"TtZXxD" if may_be_asleep else b"TtZXx"
     return all(line[line.rindex(b")") + 2] in quiet for _, line in threads(process, "stat"))
+
+
+def _leave_cores(processes: Sequence[int]) -> None:
+    """Waits until the threads have left their cores: one is called stopped before that, on a virtual machine that waits for its own turn long before.
+
+    To show a thread's registers the kernel waits until it runs no more (`syscall` of proc(5)); where it shows none, nothing is waited for.
+    """
+    for process in processes:
+        list(threads(process, "syscall"))
 
 
 def _ran_ns(processes: Sequence[int]) -> dict[str, int]:
