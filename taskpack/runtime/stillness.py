@@ -18,9 +18,8 @@ from .isolation import descendants, threads
 _PATIENCE_S = 10.0
 _ASLEEP_S = 0.05
 """How long a thread may be in the kernel, uninterruptible, before that counts as still; a parent in vfork waits there for a child that is stopped."""
-_BARELY_NS = 5_000_000
-"""Of running that is overlooked: what a thread has run is booked when it leaves its core or at a clock tick (every 4 ms at 250 Hz), and on a virtual machine
-that waits for its own turn either may come after the thread is called stopped. Honest references were found to have moved at 0.2 ms."""
+_BARELY_NS = 200_000
+"""Of running that is overlooked."""
 _MOMENT_S = 2e-5
 
 
