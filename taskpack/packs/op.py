@@ -18,7 +18,7 @@ MOST_NAMES = 64
 MOST_CASES = 256
 
 Scale = Literal["small", "full"]
-Edge = Literal["ties", "constant-rows", "near-zero", "large-offset", "denormals"]
+Edge = Literal["ties", "constant-rows", "near-zero", "large-offset", "spikes", "denormals"]
 Size = int | Text
 """A whole number, or an expression over dimensions, dtypes, flags and scalars."""
 

@@ -120,7 +120,7 @@ def make_plan(baseline: str = "cpp", candidate: str | None = None) -> dict[str, 
         "op": {"name": "local/softmax", "version": "0.1.0"},
         "target": {"name": "targets/cpu", "device": "cpu", "architecture": "x86-64", "recognise": {}, "limits": {}, "peak": {}},
         "arguments": [
-            {"name": "x", "role": "input", **tensor, "edges": ["large-offset"]},
+            {"name": "x", "role": "input", **tensor, "edges": ["large-offset", "spikes"]},
             {"name": "y", "role": "output", **tensor},
             {"name": "rows", "role": "dim", "dtype": "int64", **plain},
             {"name": "cols", "role": "dim", "dtype": "int64", **plain},

@@ -24,10 +24,11 @@ def test_a_baseline_judged_against_itself(warm: Warm, tmp_path: Path) -> None:
     assert result["candidate_is_baseline"] is True
     assert result["execution"] == "native"
     assert len([case for case in result["cases"] if case["gate"] == "general"]) == 9
-    assert [(case["case"], case["distribution"]) for case in result["cases"][:3]] == [
+    assert [(case["case"], case["distribution"]) for case in result["cases"][:4]] == [
         ("wide", "declared"),
         ("wide", "declared again"),
         ("wide", "large-offset"),
+        ("wide", "spikes"),
     ]
     assert next((timing["case"], timing["unseen"]) for timing in result["timing"]) == ("square", False)
     assert sum(timing["unseen"] for timing in result["timing"]) == 2

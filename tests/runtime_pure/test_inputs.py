@@ -225,6 +225,10 @@ def test_edges_are_what_they_say(dtype: str) -> None:
     offset = made["large-offset"].double()
     assert offset.mean() > 100
     assert offset.unique().numel() > 5
+    spikes = made["spikes"].double().abs() > 100
+    assert 16 < int(spikes.any(1).sum()) < 48
+    assert int(spikes.sum(1).max()) == 1
+    assert int(spikes.any(0).sum()) > 8
     subnormal = (made["denormals"] != 0) & (made["denormals"].abs() < torch.finfo(made["denormals"].dtype).tiny)
     assert 0.4 < subnormal.double().mean() < 0.6
 

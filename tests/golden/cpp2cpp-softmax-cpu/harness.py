@@ -1,7 +1,7 @@
 """arena/cpp2cpp-softmax 0.1.0 for targets/cpu: cpp to cpp, native.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:ced4ca2bed0ca18ccedd47d2e0dfacf2d041c70805dc8ea53d7e63d0ca1b2ea8
+Task digest sha256:40ddedc8b1ef20b85fa7cfce6fb234137f20d0ec1ccc4e4deb6f80c457be3a9f
 """
 
 import sys

@@ -1,7 +1,7 @@
 """arena/hip2hip-rmsnorm 0.1.0 for targets/cpu: hip to hip, emulated.
 
 Compiled by taskpack; edit the pack, not this page. What is measured and how it is judged stands in plan.json beside it.
-Task digest sha256:b82ef769a708f86b5b973fbfc6e66929faae4243b5869779829be43e0ea30a90
+Task digest sha256:ceaf252ab6c963eb107f5f1f5bf65534b5951cd8fc342668bdc82cf70e94069f
 """
 
 import sys
