@@ -29,6 +29,10 @@ _UNEVEN = 0.3
 """How far the part of a pass's calls that are made may be, each time, from the part of its processor time."""
 _MANY = 32
 """Calls a pass from which on that is asked: of fewer each takes some 0.2 ms, of which merging saves little, and threads that wait by spinning blur it."""
+_SURPRISES = 3
+"""Passes of each side that are asked for without a word before, on a device."""
+_AHEAD, _AHEAD_S = 0.1, 3e-4
+"""How much more such a pass may cost the candidate than the baseline: as a part of its usual pass, and at least in seconds."""
 _UNSEEN_TIMED = 2
 
 
@@ -75,8 +79,8 @@ class _Passes:
     now: str = "candidate"
     """The side that is at work."""
     prepared: set[int] = field(default_factory=set)
-    took_s: dict[int, float] = field(default_factory=dict)
-    """Length of a pass → the seconds that the candidate's last one of that length took."""
+    took_s: dict[str, dict[int, list[float]]] = field(default_factory=lambda: {side: {} for side in clock.SIDES})
+    """Of each side: length of a pass → the seconds that those of that length took."""
 
     def refill(self, count: int) -> None:
         """Contents, and at once the answers, so that outputs are looked at as soon as a pass has ended."""
@@ -95,16 +99,36 @@ class _Passes:
     def pass_of(self, side: str, count: int) -> float:
         self.now = side
         seconds = self.trial.timed_call(side, count, self.pattern)
-        if side == "candidate":
-            self.took_s[count] = seconds
+        self.took_s[side].setdefault(count, []).append(seconds)
         return seconds
+
+    def take_by_surprise(self) -> clock.Stopped | None:
+        """Why a pass seems to have been worked on before it was asked for: on a device, a side is woken when its contents are already there."""
+        if self.run.question.device == "cpu":
+            return None
+        lengths = self.took_s["candidate"]
+        count = max((length for length in lengths if 2 * length > max(lengths)), key=lambda length: len(lengths[length]))
+        seconds: dict[str, list[float]] = {side: [] for side in clock.SIDES}
+        for _ in range(_SURPRISES):
+            self.refill(count)
+            for side in self.run.timing_rng.sample(clock.SIDES, 2):
+                self.now = side
+                seconds[side].append(self.trial.timed_call(side, count, self.pattern, is_woken=False))
+                if wrong := self.verify(side, count):
+                    return clock.Stopped(FAIL if side == "candidate" else INCONCLUSIVE, f"a pass that the {side} was not woken for was wrong: {wrong}")
+        usual = {side: statistics.median(self.took_s[side][count]) for side in clock.SIDES}
+        baseline, candidate = (statistics.median(seconds[side]) - usual[side] for side in clock.SIDES)
+        if candidate - baseline <= max(_AHEAD_S, _AHEAD * usual["candidate"]):
+            return None
+        more = f"{1e6 * (candidate - baseline):.0f} µs more than the baseline, of {1e6 * usual['candidate']:.0f} µs"
+        return clock.Stopped(INCONCLUSIVE, f"a pass that it was not woken for costs the candidate {more}: it works ahead")
 
     def stop_midway(self, call_us: float) -> clock.Stopped | None:
         """Why calls of a pass are not made one after another, each when its turn has come; merged calls would be timed as many and be one.
 
         Only where stopping the process stops the work, and its memory is the judge's: on a CPU.
         """
-        count, self.now = max(self.took_s), "candidate"
+        count, self.now = max(self.took_s["candidate"]), "candidate"
         ahead: list[float] = []
         for _ in range(_MOST_LOOKS if self.run.question.device == "cpu" and count > 1 else 0):
             self.refill(count)
@@ -145,7 +169,7 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
     try:
         passes.start()
         timing = clock.measure(passes.pass_of, passes.refill, passes.verify, budget_s, run.timing_rng, trial.sets, patience_s, passes.prepare, pace)
-        if timing.speedup is not None and (stopped := passes.stop_midway(timing.candidate_us or 0.0)):
+        if timing.speedup is not None and (stopped := passes.stop_midway(timing.candidate_us or 0.0) or passes.take_by_surprise()):
             timing = replace(timing, verdict=stopped.verdict, reason=stopped.reason, speedup=None, low=None, high=None)
     except Failed as error:
         if passes.now == "baseline":

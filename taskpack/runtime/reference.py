@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from . import library, modules, swaps
+from . import graphs, library, modules, swaps
 from .contract import EntryMissing, Source
 from .languages import torch as torch_language
 from .protocol import Refused
 from .shared import Shared, map_memory, synchronize
+
+_TOGETHER = 64
+"""Sets of a captured graph on a device: what a launch costs from Python, some 70 µs a set on an H200's host, is paid once for so many."""
 
 
 class Reference:
@@ -22,7 +27,7 @@ class Reference:
     def __init__(self, scratch: Path) -> None:
         self.folder = scratch / "source"
         self._functions: dict[str, Callable[..., Any]] = {}
-        self._bindings: dict[int, tuple[dict[str, Shared], dict[str, Any]]] = {}
+        self._bindings: dict[int, _Bound] = {}
 
     def do_load(self, request: dict[str, Any], _: list[int]) -> None:
         self._home = request["home"]
@@ -55,13 +60,31 @@ class Reference:
         if request["module"]:
             modules.check_objects(request["module"])
             known = {**known, "module": request["module"]}
-        self._bindings[request["binding"]] = (map_memory(request, descriptors, self._home), known)
+        self._bindings[request["binding"]] = _Bound(map_memory(request, descriptors, self._home), known)
 
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """Computes the first `count` sets in float64."""
-        shared, values = self._bindings[request["binding"]]
+        bound, count, done = self._bindings[request["binding"]], request["count"], 0
+        while self._home == "cuda" and bound.can_be_captured and done + _TOGETHER <= count:
+            done += self._replay(bound, done)
+        self._compute(bound, range(done, count))
+        synchronize(self._home)
+
+    def _replay(self, bound: _Bound, first: int) -> int:
+        """Computes some sets from `first` on by one launch; how many: none, if the reference does more than launch."""
+        if first not in bound.graphs:
+            try:
+                bound.graphs[first] = graphs.capture([partial(self._compute, bound, [index]) for index in range(first, first + _TOGETHER)])
+            except Exception:  # noqa: BLE001  whatever it is, it says so again when it is called
+                bound.can_be_captured = False
+                return 0
+        bound.graphs[first].replay()
+        return _TOGETHER
+
+    def _compute(self, bound: _Bound, indices: Iterable[int]) -> None:
+        shared, values = bound.shared, bound.values
         expected = [name for name, one in shared.items() if one.role == "expected"]
-        for index in range(request["count"]):
+        for index in indices:
             given = {name: _as_reference(one.tensor(index)) for name, one in shared.items() if one.role == "input"}
             with torch.no_grad(), torch.device(self._home):
                 returned = _call_by_name(self._functions["reference"], {**values, **given})
@@ -70,7 +93,6 @@ class Reference:
                 raise Refused("wrong-result", f"the reference returned {len(results)} values for {', '.join(name.partition('.')[2] for name in expected)}")
             for name, result in zip(expected, results, strict=True):
                 _put(name.partition(".")[2], shared[name].tensor(index), result)
-        synchronize(self._home)
 
     def do_generate(self, request: dict[str, Any], descriptors: list[int]) -> None:
         """Runs the pack's generator once, on the CPU; its tensors go to the memory that came along."""
@@ -87,8 +109,22 @@ class Reference:
                 one.mapping.close()
 
     def do_release(self, request: dict[str, Any], _: list[int]) -> None:
-        for one in self._bindings.pop(request["binding"], ({}, {}))[0].values():
-            one.mapping.close()
+        bound = self._bindings.pop(request["binding"], None)
+        if bound is not None:
+            bound.graphs.clear()
+            for one in bound.shared.values():
+                one.mapping.close()
+
+
+@dataclass
+class _Bound:
+    """A case's memory, and what its calls take besides."""
+
+    shared: dict[str, Shared]
+    values: dict[str, Any]
+    can_be_captured: bool = True
+    graphs: dict[int, torch.cuda.CUDAGraph] = field(default_factory=dict)
+    """By the first of the sets that they compute."""
 
 
 def _as_reference(tensor: torch.Tensor) -> torch.Tensor:

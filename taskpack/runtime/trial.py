@@ -185,11 +185,14 @@ class Trial:
         self._settle()
         self._call(side, count)
 
-    def timed_call(self, side: str, count: int, pattern: int) -> float:
-        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there."""
+    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool = True) -> float:
+        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there.
+
+        On a device the side is woken first, and its contents are there by then; unless not to be woken.
+        """
         self.poison(side, pattern, count)
         self._settle()
-        for _ in range(_WAKES if self.question.device != "cpu" else 0):
+        for _ in range(_WAKES if self.question.device != "cpu" and is_woken else 0):
             self._sides[side].ask("wake", self.question.call_s)
         self._call(side, count)
         return self._sides[side].took_s

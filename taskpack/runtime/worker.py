@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from . import modules, own_trace, protocol, swaps
+from . import graphs, modules, own_trace, protocol, swaps
 from .contract import Argument, Bind, Call, CompileFailed, EntryMissing, Source
 from .languages import language
 from .languages import torch as torch_language
@@ -164,7 +164,7 @@ class _Implementation:
         """Records the calls on the first `count` sets as a graph, and launches it once: the first launch pays for its upload."""
         binding = self._bindings[request["binding"]]
         if request["count"] not in binding.graphs:
-            binding.graphs[request["count"]] = _capture(binding.calls[: request["count"]])
+            binding.graphs[request["count"]] = graphs.capture(binding.calls[: request["count"]])
 
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """One call on each of the first `count` sets, from the graph that was captured or one by one; nothing else happens between request and answer."""
@@ -228,29 +228,6 @@ class _Part:
 
     def _source(self) -> Source:
         return Source(self.folder / self.said["folder"], tuple(self.said["files"]), self.said["entry"], "functional")
-
-
-def _capture(calls: list[Call]) -> torch.cuda.CUDAGraph:
-    """Raises what a call raises that does more than launch, such as looking at a value."""
-    calls[0]()  # what compiles or tunes itself at the first call on new shapes does it now
-    torch.cuda.synchronize()
-    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    try:
-        with torch.cuda.stream(stream):
-            graph.capture_begin(capture_error_mode="thread_local")
-            try:
-                for call in calls:
-                    call()
-            finally:
-                graph.capture_end()
-    except BaseException:
-        # A capture that fails leaves the generator of random numbers in the state of a capture (torch 2.11); a copy of its state is in none.
-        generator = torch.cuda.default_generators[torch.cuda.current_device()]
-        generator.graphsafe_set_state(generator.clone_state())
-        raise
-    graph.replay()
-    torch.cuda.synchronize()
-    return graph
 
 
 def _store(call: Call, outputs: list[tuple[str, torch.Tensor]]) -> Call:

@@ -1,11 +1,12 @@
 """Has the judge look at every attack and every honest candidate, two at a time, and prints what became of each: `make redteam`.
 
-Options: names of folders, when not all are wanted. The exit status is 1 unless every attack that is not known to be open was stopped by its gate and
-every honest candidate passed.
+Options: names of folders, when not all are wanted; `--device cuda` judges those in Python and Triton on a GPU, and one at a time. The exit status is 1
+unless every attack that is not known to be open was stopped by its gate and every honest candidate passed.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 import tempfile
@@ -21,9 +22,9 @@ from folders import LIMITS, ROOT, Cheat
 
 sys.path.insert(0, str(ROOT / "tests" / "runtime"))
 
-from harnesses import FILES, Outcome, Warm, make_plan, side, without, write_harness
+from harnesses import FILES, Outcome, Warm, make_gpu_plan, make_plan, side, without, write_harness
 
-_PARALLEL = 2
+_PARALLEL = {"cpu": 2, "cuda": 1}
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,24 @@ class Judged:
     """How this is not what cheat.toml says; empty where it is."""
 
 
-def judge(cheat: Cheat, warm: Warm, folder: Path) -> Judged:
+def judge(cheat: Cheat, warm: Warm, folder: Path, device: str = "cpu") -> Judged:
     """Runs a real harness on the folder's candidate; only what needs the gate `fast` is timed."""
-    plan: dict[str, Any] = {**make_plan(cheat.told.get("baseline", cheat.language), cheat.language), "limits": LIMITS}
+    if device == "cuda":
+        plan = make_gpu_plan("torch", cheat.language)
+        plan["cases"][0]["values"]["cols"] = 960  # as on the CPU, only what is unseen is ragged
+    else:
+        plan = {**make_plan(cheat.told.get("baseline", cheat.language), cheat.language), "limits": LIMITS}
     if cheat.style != "destination":
-        plan["candidate"] = {**side(cheat.language, cheat.style), "start": None}
+        plan["candidate"] = {**side(cheat.language, cheat.style), "start": None, "execution": plan["candidate"]["execution"]}
     harness = write_harness(folder / "h.pyz", plan if cheat.stopped_by == "fast" else without(plan, "fast"))
     outcome = warm.run(harness, cheat.files)
     if not outcome.result:
         return Judged(outcome, "none", outcome.stderr, f"the harness said nothing: {outcome.stderr[-500:]}")
     stopped = next((gate for gate in outcome.result["gates"] if gate["verdict"] not in ("pass", "skip")), {"gate": "none", "verdict": "pass", "reason": ""})
-    return Judged(outcome, stopped["gate"], stopped["reason"], _fault(cheat, outcome, stopped))
+    return Judged(outcome, stopped["gate"], stopped["reason"], _fault(cheat, outcome, stopped, device))
 
 
-def _fault(cheat: Cheat, outcome: Outcome, stopped: dict[str, Any]) -> str:
+def _fault(cheat: Cheat, outcome: Outcome, stopped: dict[str, Any], device: str) -> str:
     if outcome.left:
         return f"left behind: {', '.join(outcome.left)}"
     if stopped["gate"] != cheat.stopped_by:
@@ -62,11 +67,14 @@ def _fault(cheat: Cheat, outcome: Outcome, stopped: dict[str, Any]) -> str:
         return ""
     if stopped["verdict"] != "fail" or outcome.code != 1:
         return f"{stopped['verdict']} with status {outcome.code}: {stopped['reason']}"
-    return "" if cheat.told["reason"] in stopped["reason"] else f"reason: {stopped['reason']}"
+    reason = cheat.told.get(f"{device}-reason", cheat.told["reason"])
+    return "" if reason in stopped["reason"] else f"reason: {stopped['reason']}"
 
 
-def missing(cheat: Cheat) -> str:
-    """Why this machine cannot judge the folder; empty where it can."""
+def missing(cheat: Cheat, device: str = "cpu") -> str:
+    """Why this machine cannot judge the folder on the device; empty where it can."""
+    if cheat.told.get("device", device) != device or (device == "cuda" and cheat.language not in ("torch", "triton")):
+        return f"is not for {device}"
     if cheat.language in ("cpp", "hip") and not (shutil.which("g++") or shutil.which("clang++")):
         return "no C++ compiler"
     if cheat.language == "triton":
@@ -78,11 +86,11 @@ def missing(cheat: Cheat) -> str:
     return ""
 
 
-def _run(cheat: Cheat, parents: Queue[Warm]) -> Judged:
+def _run(cheat: Cheat, parents: Queue[Warm], device: str) -> Judged:
     warm = parents.get()
     try:
         with tempfile.TemporaryDirectory(prefix="redteam-") as folder:
-            return judge(cheat, warm, Path(folder))
+            return judge(cheat, warm, Path(folder), device)
     finally:
         parents.put(warm)
 
@@ -94,16 +102,21 @@ def _line(cheat: Cheat, judged: Judged) -> str:
     return f"{cheat.name:32} {cheat.language:7} {cheat.told.get('class', cheat.kind):24} {state:8} {seconds:5.1f} s  {words[:110]}"
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--device", choices=list(_PARALLEL), default="cpu")
+    asked = parser.parse_args(words)
+    names, device = asked.names, asked.device
     begin = time.monotonic()
     cheats = [cheat for kind in ("attacks", "honest") for cheat in folders.read(kind) if not names or cheat.name in names]
-    able = [cheat for cheat in cheats if not missing(cheat)]
+    able = [cheat for cheat in cheats if not missing(cheat, device)]
     parents: Queue[Warm] = Queue()
-    for _ in range(_PARALLEL):
+    for _ in range(_PARALLEL[device]):
         parents.put(Warm())
     counts, wrong = {"attacks": [0, 0], "honest": [0, 0]}, 0
-    with ThreadPoolExecutor(_PARALLEL) as pool:
-        for cheat, judged in zip(able, pool.map(lambda one: _run(one, parents), able), strict=True):
+    with ThreadPoolExecutor(_PARALLEL[device]) as pool:
+        for cheat, judged in zip(able, pool.map(lambda one: _run(one, parents, device), able), strict=True):
             counts[cheat.kind][0] += not judged.fault
             counts[cheat.kind][1] += 1
             wrong += bool(judged.fault) and not cheat.told.get("open")

@@ -150,6 +150,19 @@ def make_plan(baseline: str = "cpp", candidate: str | None = None) -> dict[str, 
     }
 
 
+def make_gpu_plan(baseline: str = "torch", candidate: str = "triton") -> dict[str, Any]:
+    """The same on a CUDA device, with one more case that is not timed and a larger one that is."""
+    plan = make_plan(baseline, candidate)
+    plan["target"] = {**plan["target"], "name": "targets/gpu", "device": "cuda", "architecture": "cuda"}
+    for each in ("baseline", "candidate"):
+        plan[each]["execution"] = "native"
+    plan["cases"] = [
+        {"id": "ragged", "scale": "small", "values": {"rows": 37, "cols": 1000, "T": "float32"}, "digest": "sha256:ragged", "timed": False},
+        {"id": "scores", "scale": "full", "values": {"rows": 4096, "cols": 1024, "T": "float32"}, "digest": "sha256:scores", "timed": True},
+    ]
+    return {**plan, "execution": "native", "limits": {**plan["limits"], "call_s": 20, "memory_mib": 16384}}
+
+
 def write_harness(path: Path, plan: dict[str, Any], reference: str = REFERENCE, baseline: str | None = None, page: str = _PAGE) -> Path:
     """An archive as the compiler makes them."""
     members = {

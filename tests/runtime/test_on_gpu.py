@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from harnesses import TORCH, TRITON, Outcome, Warm, make_plan, write_harness
+from harnesses import REFERENCE, TORCH, TRITON, Outcome, Warm, make_gpu_plan, write_harness
 
 from taskpack.runtime import device_memory
 from taskpack.runtime.memory import Arena, lay_out
@@ -114,18 +114,6 @@ def test_memory_goes_back() -> None:
     assert torch.cuda.mem_get_info()[0] > before - (1 << 30)
 
 
-def _plan(baseline: str = "torch", candidate: str = "triton", **cases: dict[str, Any]) -> dict[str, Any]:
-    plan = make_plan(baseline, candidate)
-    plan["target"] = {**plan["target"], "name": "targets/gpu", "device": "cuda", "architecture": "cuda"}
-    for side in ("baseline", "candidate"):
-        plan[side]["execution"] = "native"
-    plan["cases"] = [
-        {"id": "ragged", "scale": "small", "values": {"rows": 37, "cols": 1000, "T": "float32"}, "digest": "sha256:ragged", "timed": False},
-        {"id": "scores", "scale": "full", "values": {"rows": 4096, "cols": 1024, "T": "float32"}, "digest": "sha256:scores", "timed": True},
-    ]
-    return {**plan, "execution": "native", "limits": {**plan["limits"], "call_s": 20, "memory_mib": 16384}}
-
-
 _NAIVE = (
     "import torch\ndef softmax(x, y, rows, cols):\n    e = torch.exp(x - x.max(-1, keepdim=True).values)\n    torch.div(e, e.sum(-1, keepdim=True), out=y)\n"
 )
@@ -147,7 +135,7 @@ def _run(warm: Warm, tmp_path: Path, plan: dict[str, Any], candidate: str, basel
 
 
 def test_a_fused_kernel_is_faster_than_five_launches(warm: Warm, tmp_path: Path) -> None:
-    outcome = _run(warm, tmp_path, _plan(), TRITON)
+    outcome = _run(warm, tmp_path, make_gpu_plan(), TRITON)
 
     assert outcome.code == 0, outcome.stdout + outcome.stderr
     (scored,) = (timing for timing in outcome.result["timing"] if not timing["unseen"])
@@ -161,11 +149,24 @@ def test_a_fused_kernel_is_faster_than_five_launches(warm: Warm, tmp_path: Path)
 def test_what_cannot_be_captured_is_timed_call_by_call(also: str, warm: Warm, tmp_path: Path) -> None:
     looks = "import torch\n" + TRITON.replace("def softmax(x, y, rows, cols):", f"def softmax(x, y, rows, cols):\n    assert x.sum().item() < 1e30{also}")
 
-    outcome = _run(warm, tmp_path, _plan(), looks)
+    outcome = _run(warm, tmp_path, make_gpu_plan(), looks)
 
     assert {timing["launch"] for timing in outcome.result["timing"]} == {"call"}
     assert outcome.verdict("correct") == "pass"
     assert all(timing["speedup"] is not None for timing in outcome.result["timing"]), outcome.reason("fast")
+
+
+@pytest.mark.parametrize("reference", [REFERENCE, REFERENCE.replace("    return", "    assert x.sum().item() < 1e30\n    return")], ids=["launches", "looks"])
+def test_many_answers_at_once(reference: str, warm: Warm, tmp_path: Path) -> None:
+    """Of small cases there are hundreds of sets; a reference that does nothing but launch is captured."""
+    plan = make_gpu_plan()
+    plan["cases"][1]["values"].update(rows=64)
+
+    outcome = warm.run(write_harness(tmp_path / "h.pyz", plan, reference, _NAIVE), TRITON)
+
+    (scored,) = (timing for timing in outcome.result["timing"] if not timing["unseen"])
+    assert scored["sets"][1] > 128
+    assert scored["low"] > 2, scored["reason"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_what_cannot_be_captured_is_timed_call_by_call(also: str, warm: Warm, tm
     ids=["wrong", "writes its input", "writes nothing", "writes past the end", "works once an address"],
 )
 def test_bad_candidates(warm: Warm, tmp_path: Path, gate: str, candidate: str, words: str) -> None:
-    plan = _plan()
+    plan = make_gpu_plan()
     if gate == "fast":  # it looks at addresses: twice on one would be seen by *correct* as well
         plan["gates"] = ["compile", "fast"]
 
