@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from taskpack.runtime.talk import other_launch
+
 Result = Mapping[str, Any]
 
 _MOST_CASES = 3
@@ -126,7 +128,7 @@ def _timings(result: Result) -> list[str]:
         return []
     rows = [("case", "baseline", "candidate", "speedup", "")]
     for timing in result["timing"]:
-        note = "unseen, not scored" if timing["unseen"] else ""
+        note = "unseen, not scored" if timing["unseen"] else other_launch(timing["other"]) if timing.get("other") else ""
         if timing["speedup"] is None:
             rows.append((timing["case"], "", "", timing["verdict"], harmless(timing["reason"])))
         else:

@@ -82,12 +82,15 @@ class Timing:
     sets: tuple[int, int] = (0, 0)
     """Nominal lengths of the short and the long pass, in calls, each call on an input set of its own."""
     launch: str = "call"
-    """How calls were launched: one by one ("call"), or as captured graphs of whole passes ("graph")."""
+    """How calls were launched: one by one ("call", the host's time is in it), or as captured graphs of whole passes ("graph", the device's alone)."""
+    other: Timing | None = None
+    """The same case launched the other way, which is not scored; None where there is no other."""
 
     def to_dict(self) -> dict[str, Any]:
         numbers = {"baseline_us": self.baseline_us, "candidate_us": self.candidate_us, "speedup": self.speedup, "low": self.low, "high": self.high}
         lists = {"samples": [list(side) for side in self.samples], "sets": list(self.sets)}
-        return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists, "launch": self.launch}
+        other = {"other": {key: value for key, value in self.other.to_dict().items() if key not in lists}} if self.other else {}
+        return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists, "launch": self.launch, **other}
 
 
 class Stopped(Exception):

@@ -70,4 +70,11 @@ def _timing_line(timing: TimingResult) -> str:
         return f"  {timing.case:16} {measured['verdict']:12} {measured['reason']}"
     times = f"{measured['baseline_us']:10.2f} µs → {measured['candidate_us']:10.2f} µs"
     scored = " (unseen, not scored)" if timing.is_unseen else ""
-    return f"  {timing.case:16} {times}  {measured['speedup']:.2f}x ({measured['low']:.2f}–{measured['high']:.2f}){scored}"
+    other = f"; {other_launch(measured['other'])}" if measured.get("other") else ""
+    return f"  {timing.case:16} {times}  {measured['speedup']:.2f}x ({measured['low']:.2f}–{measured['high']:.2f}){scored}{other}"
+
+
+def other_launch(other: Mapping[str, Any]) -> str:
+    """The time that is reported beside the scored one, in words."""
+    kind = "host" if other["launch"] == "call" else "device"
+    return f"{kind} {other['baseline_us']:.2f} µs → {other['candidate_us']:.2f} µs" if other["speedup"] is not None else f"{kind}: {other['verdict']}"

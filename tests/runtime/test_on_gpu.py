@@ -141,8 +141,17 @@ def test_a_fused_kernel_is_faster_than_five_launches(warm: Warm, tmp_path: Path)
     (scored,) = (timing for timing in outcome.result["timing"] if not timing["unseen"])
     assert scored["launch"] == "graph"
     assert scored["low"] > 2, scored["reason"]
+    assert scored["other"]["launch"] == "call"
+    assert scored["other"]["baseline_us"] > scored["baseline_us"], "five launches take the host longer than the device"
     assert outcome.result["isolation"] in ("namespaces", "process")
     assert not outcome.left
+
+
+def test_the_host_s_time_is_scored_where_the_task_says_so(warm: Warm, tmp_path: Path) -> None:
+    outcome = _run(warm, tmp_path, make_gpu_plan() | {"timing": {"score": "host"}}, TRITON)
+
+    (scored,) = (timing for timing in outcome.result["timing"] if not timing["unseen"])
+    assert (scored["launch"], scored["other"]["launch"]) == ("call", "graph")
 
 
 @pytest.mark.parametrize("also", ["", "; torch.rand(4, device=x.device)"], ids=["looks at a value", "and draws random numbers"])

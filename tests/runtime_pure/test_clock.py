@@ -5,13 +5,16 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 from pair import Pair, compile_kernels
 
 from taskpack.runtime.clock import Timing, combine, measure
 from taskpack.runtime.interval import ratio_interval
+from taskpack.runtime.talk import other_launch
 
 KERNELS = [("soft", 16, 100, 1024), ("copy", 1, 256, 4000), ("copy", 256, 1024, 128), ("soft", 64, 1000, 64), ("soft", 1, 64, 2000)]
 """kernel, rows, cols, input sets: calls of 0.5 to 700 µs."""
@@ -327,3 +330,17 @@ def test_a_candidate_that_draws_out_short_passes_has_no_speedup() -> None:
     assert timing.verdict == "inconclusive"
     assert timing.speedup is None
     assert "beside its calls" in timing.reason
+
+
+def test_the_time_that_is_not_scored_goes_with_the_one_that_is() -> None:
+    schema = json.loads((Path(__file__).parents[2] / "schemas" / "result.schema.json").read_text())
+    one, other = (
+        Timing("pass", "", 2.0, 1.0, 2.0, 1.9, 2.1, ((2.0,), (1.0,)), (4, 16), "graph"),
+        Timing("inconclusive", "too unstable to tell", launch="call"),
+    )
+
+    for timing in (one, replace(one, other=other), replace(one, other=replace(one, launch="call"))):
+        said = {"case": "a", "unseen": False, **timing.to_dict()}
+        jsonschema.validate(said, {**schema["properties"]["timing"]["items"], "definitions": schema["definitions"]})
+        assert ("other" in said) == (timing.other is not None)
+    assert other_launch(said["other"]) == "host 2.00 µs → 1.00 µs"
