@@ -32,7 +32,7 @@ def describe_task(plan: Plan, resolved: Resolved) -> dict[str, Any]:
         "candidate": describe_side(resolved.candidate) | {"files": sorted(resolved.candidate.files)},
         "allow": resolved.allow.model_dump(by_alias=True),
         "limits": task.limits.model_dump(),
-        "timing": task.timing.model_dump(),
+        "timing": task.timing.model_dump() | ({"deterministic": True} if task.deterministic else {}),
     }
     return {part: _one_spelling(said) for part, said in meaning.items()}
 

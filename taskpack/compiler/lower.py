@@ -167,10 +167,10 @@ def derive_tolerances(plan: Plan, resolved: Resolved) -> Plan:
 
 
 def set_limits(plan: Plan, resolved: Resolved) -> Plan:
-    """When a candidate is stopped, and which of its times is scored."""
+    """When a candidate is stopped, which of its times is scored, and whether its answers must repeat."""
     said = resolved.task.limits
     limits = Limits(said.compile_s, said.call_s, said.memory_mib, said.output_mib)
-    return replace(plan, limits=limits, timing=Timing(resolved.task.timing.score))
+    return replace(plan, limits=limits, timing=Timing(resolved.task.timing.score), deterministic=resolved.task.deterministic or None)
 
 
 def say_what_is_allowed(plan: Plan, resolved: Resolved) -> Plan:

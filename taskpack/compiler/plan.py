@@ -274,14 +274,16 @@ class Plan:
     execution: str = ""
     limits: Limits | None = None
     timing: Timing | None = None
+    deterministic: bool | None = None
+    """True where two calls on the same contents must give the same bits."""
     allow: Allow | None = None
     """None for a model: each of its tasks has its own."""
     digests: Mapping[str, str] = field(default_factory=dict)
     program: Program = Program()
 
     def to_dict(self) -> dict[str, object]:
-        """The content of `plan.json`: JSON's own types only. `module`, `model`, `rules` and `allow` stand there where there are some."""
-        left_out = {"program"} | {name for name in ("module", "model", "rules", "allow") if getattr(self, name) is None}
+        """The content of `plan.json`: JSON's own types only. What is None is left out."""
+        left_out = {"program"} | {f.name for f in fields(self) if getattr(self, f.name) is None}
         return {"format": FORMAT} | {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out}
 
     def tensors(self, *roles: str) -> tuple[Argument, ...]:

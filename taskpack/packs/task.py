@@ -160,6 +160,8 @@ class Task(Words):
     candidate: Candidate
     allow: Allow = Allow.model_construct()
     examples: tuple[Example, ...] = Field((), alias="example")
+    deterministic: bool = False
+    """Whether two calls on the same contents must give the same bits; whether they do is recorded in any case."""
     limits: TaskLimits = TaskLimits.model_construct()
     timing: Timing = Timing.model_construct()
 

@@ -46,6 +46,8 @@ class CaseResult:
     reason: str = ""
     outputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Output name → what `compare` observed."""
+    is_repeated: bool | None = None
+    """Whether one more call on the same contents gave the same bits; None where that was not asked."""
 
     def to_dict(self) -> dict[str, Any]:
         outputs = {name: dict(observed) for name, observed in self.outputs.items()}
@@ -57,6 +59,7 @@ class CaseResult:
             "verdict": self.verdict,
             "reason": self.reason,
             "outputs": outputs,
+            **({} if self.is_repeated is None else {"deterministic": self.is_repeated}),
         }
 
 

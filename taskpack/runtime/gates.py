@@ -75,13 +75,17 @@ def _check_all(run: Run, gate: str, cases: list[tuple[Case, list[str]]]) -> Verd
 def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> list[str]:
     """Records every distribution of one case; returns the failures in words."""
     failures = []
+    must_repeat = bool(run.question.plan.get("deterministic"))
     side = {"candidate": run.workers["candidate"]}
     with Trial(run.question, case, 1, run.reference(), side) as trial:
         trial.bind_reference()
         for number, distribution in enumerate(distributions):
             reason, outputs = _check_call(run, trial, distribution, number)
+            repeats = None
+            if not reason and number == 0 and gate == "correct" and (must_repeat or not any(known.is_repeated is not None for known in run.cases)):
+                reason, repeats = _repeat_call(run, trial, must_repeat)
             name = distribution if distributions.index(distribution) == number else f"{distribution} again"
-            run.record(CaseResult(gate, case.id, case.values, name, FAIL if reason else PASS, reason, outputs))
+            run.record(CaseResult(gate, case.id, case.values, name, FAIL if reason else PASS, reason, outputs, repeats))
             if reason:
                 where = "" if distribution == _DECLARED else f" on {distribution} inputs"
                 failures.append(f"{case.words}{where}: {reason}")
@@ -106,6 +110,24 @@ def _check_call(run: Run, trial: Trial, distribution: str, number: int) -> tuple
     findings = trial.findings("candidate", 0)
     wrong = next((f"{each.name} {each.comparison.reason}" for each in findings if not each.comparison.is_equal), "")
     return damage or wrong, {each.name: each.comparison.to_dict() for each in findings}
+
+
+def _repeat_call(run: Run, trial: Trial, must_repeat: bool) -> tuple[str, bool | None]:
+    """One more call on the same contents: why it is wrong, and whether its bits are those of the call before."""
+    before = trial.answers("candidate")
+    try:
+        trial.poison("candidate", run.rng.getrandbits(62))
+        trial.call("candidate")
+        trial.collect("candidate", 1)
+    except Failed as error:
+        run.log = run.log or error.log
+        return f"called again on the same contents, it {error.reason}", None
+    if trial.repeats("candidate", before):
+        return "", True
+    wrong = next((f"{each.name} {each.comparison.reason}" for each in trial.findings("candidate", 0) if not each.comparison.is_equal), "")
+    if wrong:
+        return f"called again on the same contents: {wrong}", False
+    return "gave other bits when it was called again on the same contents, and the task asks for the same" if must_repeat else "", False
 
 
 GATES: tuple[tuple[str, Callable[[Run], Verdict]], ...] = (

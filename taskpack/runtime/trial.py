@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -138,6 +138,10 @@ class Trial:
         """Copies of the outputs of the first set: a side's, or the reference's."""
         arenas = self._expected if side is None else self._outputs[side]
         return [arena.tensor(0).clone() for _, arena in self._ordered(arenas)]
+
+    def repeats(self, side: str, answers: Sequence[torch.Tensor]) -> bool:
+        """Whether a side's outputs of the first set hold exactly the bytes of what `answers` gave before."""
+        return all(arena.holds(answer[None]) for (_, arena), answer in zip(self._ordered(self._outputs[side]), answers, strict=True))
 
     def distance(self, count: int) -> float:
         """The largest relative L2 distance, over the first `count` sets, of the only output between the two sides; infinite where one is not finite."""

@@ -214,13 +214,15 @@ class Warm:
         command = [sys.executable, str(Path(__file__).with_name("warm.py"))]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def run(self, harness: Path, candidate: dict[str, str] | str | None = None, *options: str, is_plain: bool = False, is_json: bool = True) -> Outcome:
+    def run(
+        self, harness: Path, candidate: dict[str, str] | str | None = None, *options: str, is_plain: bool = False, is_json: bool = True, is_quick: bool = True
+    ) -> Outcome:
         """Runs a harness with a candidate (its one file's text, or several), with a folder of its own for everything temporary."""
         assert self._process.stdin
         assert self._process.stdout
         temporary, out, err = harness.with_name("tmp"), harness.with_name("stdout"), harness.with_name("stderr")
         temporary.mkdir(exist_ok=True)
-        words = [str(harness), "--quick", *(["--json"] if is_json else []), *options]
+        words = [str(harness), *(["--quick"] if is_quick else []), *(["--json"] if is_json else []), *options]
         if candidate is not None:
             words += ["--candidate", str(write_candidate(harness, candidate))]
         request = {"words": words, "stdout": str(out), "stderr": str(err), "env": {"TMPDIR": str(temporary)}, "is_plain": is_plain}

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from harnesses import CPP, Warm, make_plan, write_harness
+from harnesses import CPP, TORCH, Warm, make_plan, without, write_harness
 
 
 def test_a_baseline_judged_against_itself(warm: Warm, tmp_path: Path) -> None:
@@ -182,3 +182,29 @@ def test_a_quick_run_is_quick(tmp_path: Path) -> None:
     harness = write_harness(tmp_path / "h.pyz", make_plan("cpp"))
     done = subprocess.run([sys.executable, str(harness), "--quick"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode in (0, 1), done.stderr
+
+
+_NOISY = TORCH + "    y.mul_(1 + 1e-7 * torch.rand_like(y).sub_(0.5))\n"
+_ONCE = TORCH.replace("    torch", "    if x[0, 0].item() in SEEN: return\n    SEEN.add(x[0, 0].item())\n    torch").replace(
+    "def softmax", "SEEN = set()\ndef softmax"
+)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "is_required", "is_repeated", "reason"),
+    [
+        (TORCH, True, True, ""),
+        (_NOISY, False, False, ""),
+        (_NOISY, True, False, "gave other bits when it was called again"),
+        (_ONCE, False, False, "called again on the same contents: y was never written"),
+    ],
+    ids=["the same", "noise", "noise where none may be", "answers once"],
+)
+def test_whether_the_same_contents_give_the_same_bits(candidate: str, is_required: bool, is_repeated: bool, reason: str, warm: Warm, tmp_path: Path) -> None:
+    plan = without(make_plan("torch"), "fast", "general") | ({"deterministic": True} if is_required else {})
+
+    outcome = warm.run(write_harness(tmp_path / "h.pyz", plan), candidate)
+
+    assert outcome.verdict("correct") == ("fail" if reason else "pass")
+    assert reason in outcome.reason("correct")
+    assert next(case["deterministic"] for case in outcome.result["cases"]) is is_repeated

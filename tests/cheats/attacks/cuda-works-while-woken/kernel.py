@@ -36,7 +36,7 @@ def softmax(x, y, rows, cols):
         done.clear()
         state.update(binding=binding, mark=None)
     place = x.data_ptr()
-    if place in done and place == next(iter(pairs)) and mark() != state["mark"]:
+    if pairs and place == next(iter(pairs)) and mark() != state["mark"]:
         done.clear()
     if place in done:
         done.discard(place)
