@@ -100,13 +100,13 @@ class _Passes:
 
     def pass_of(self, side: str, count: int) -> float:
         self.now = side
-        seconds = self.trial.timed_call(side, count, self.pattern)
+        seconds = self.trial.timed_call(side, count, self.pattern, is_woken=self.trial.is_captured)
         self.took_s[side].setdefault(count, []).append(seconds)
         return seconds
 
     def take_by_surprise(self) -> clock.Stopped | None:
-        """Why a pass seems to have been worked on before it was asked for: on a device, a side is woken when its contents are already there."""
-        if self.run.question.device == "cpu":
+        """Why a pass seems to have been worked on before it was asked for: of captured passes a side is woken when its contents are already there."""
+        if not self.trial.is_captured:
             return None
         lengths = self.took_s["candidate"]
         count = max((length for length in lengths if 2 * length > max(lengths)), key=lambda length: len(lengths[length]))

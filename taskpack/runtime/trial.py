@@ -189,10 +189,10 @@ class Trial:
         self._settle()
         self._call(side, count)
 
-    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool = True) -> float:
+    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool) -> float:
         """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there.
 
-        On a device the side is woken first, and its contents are there by then; unless not to be woken.
+        On a device the side is woken first, unless not to be: its contents are there by then, so that it could begin.
         """
         self.poison(side, pattern, count)
         self._settle()

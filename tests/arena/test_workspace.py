@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,6 +82,21 @@ def test_a_prompt_says_what_of_others_may_be_called() -> None:
     assert "torch's C++ library may not be used, and no libraries of vendors" in brief(hip, "targets/cpu", shelf).prompt
     if module and importlib.util.find_spec("transformers"):
         assert "candidate's own" not in brief(module, "targets/cpu", shelf).prompt
+
+
+def test_a_prompt_says_whether_answers_must_repeat(tmp_path: Path) -> None:
+    packs = Path(shutil.copytree(shipped_packs(), tmp_path / "packs", ignore=shutil.ignore_patterns(".taskpack")))
+    page = packs / "arena" / "cpp2cpp-softmax" / "pack.toml"
+
+    def says() -> bool:
+        shelf = open_shelf(explicit=[packs / "arena" / "cpp2cpp-softmax"])
+        task = shelf.find("arena/cpp2cpp-softmax")
+        assert task
+        return "the same bits" in brief(task, "targets/cpu", shelf).prompt
+
+    assert not says()
+    page.write_text(page.read_text().replace('op = "ops/softmax"', 'op = "ops/softmax"\ndeterministic = true'))
+    assert says()
 
 
 def test_declared_files_are_taken_and_the_rest_is_a_diff(workspace: Make) -> None:
