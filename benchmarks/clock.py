@@ -7,6 +7,7 @@ in a process of its own; there `triton.testing.do_bench` and plain events are as
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import subprocess
@@ -20,7 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "runtime"
 
 from harnesses import TRITON, Warm, make_gpu_plan, write_harness
 
-MEASUREMENTS = 9
 SPREAD_OF = 5
 _HEAD = "import torch\ndef softmax(x, y, rows, cols):\n    "
 _NAIVE = _HEAD + "e = torch.exp(x - x.max(-1, keepdim=True).values)\n    torch.div(e, e.sum(-1, keepdim=True), out=y)\n"
@@ -73,11 +73,11 @@ print(json.dumps({"cupti_us": statistics.median(spans), "cupti_all_us": spans, "
 """
 
 
-def measure(warm: Warm, name: str, rows: int, cols: int, *, is_quick: bool = False) -> dict[str, Any]:
+def measure(warm: Warm, name: str, rows: int, cols: int, measurements: int, is_quick: bool) -> dict[str, Any]:
     source, reference = _OPERATIONS[name]
     plan = make_gpu_plan(*2 * ("triton" if source is TRITON else "torch",))
     values = {"rows": rows, "cols": cols, "T": "float32"}
-    plan["cases"] = [{"id": f"n{at}", "scale": "full", "values": values, "digest": f"sha256:{at}", "timed": True} for at in range(MEASUREMENTS)]
+    plan["cases"] = [{"id": f"n{at}", "scale": "full", "values": values, "digest": f"sha256:{at}", "timed": True} for at in range(measurements)]
     plan |= {"unseen": [], "gates": ["compile", "correct", "fast"]}
     with tempfile.TemporaryDirectory() as folder:
         harness = write_harness(Path(folder, "h.pyz"), plan, f"def softmax(x):\n    return {reference}\n", source)
@@ -110,20 +110,26 @@ def line(found: dict[str, Any]) -> str:
     return f"| {named} | {truth:.2f} | {median:.2f} | {errors} | {spread:.1%} | {others} | {held} of {len(sound)} | ±{widths:.1%} | {found['seconds']:.0f} s |"
 
 
-def main(out: str) -> int:
+def main() -> int:
     import torch
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--measurements", type=int, default=9)
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
 
     warm, found = Warm(), []
     for kernel in KERNELS:
-        found.append(measure(warm, *kernel))
+        found.append(measure(warm, *kernel, asked.measurements, asked.quick))
         print(line(found[-1]), flush=True)
     warm.close()
     device = torch.cuda.get_device_name(0)
     text = json.dumps({"device": device, "torch": torch.__version__, "kernels": found}, indent=1)
-    Path(out).mkdir(parents=True, exist_ok=True)
-    Path(out, f"clock-{device.split()[-1].lower()}.json").write_text(text + "\n", encoding="utf-8")
+    asked.out.mkdir(parents=True, exist_ok=True)
+    Path(asked.out, f"clock-{device.split()[-1].lower()}.json").write_text(text + "\n", encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

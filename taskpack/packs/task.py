@@ -146,7 +146,7 @@ class Timing(Words):
     """`[task.timing]`: how speed is scored."""
 
     score: Literal["device", "host"] = "device"
-    """Whether the time on the device or on the host is scored; both are reported."""
+    """Whether the time on the device or on the host is scored; both are reported where both sides can be captured."""
 
 
 class Task(Words):
@@ -161,7 +161,7 @@ class Task(Words):
     allow: Allow = Allow.model_construct()
     examples: tuple[Example, ...] = Field((), alias="example")
     deterministic: bool = False
-    """Whether two calls on the same contents must give the same bits; whether they do is recorded in any case."""
+    """Whether two calls on the same contents must give the same bits; without it that is recorded of the first seen case alone."""
     limits: TaskLimits = TaskLimits.model_construct()
     timing: Timing = Timing.model_construct()
 

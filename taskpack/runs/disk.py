@@ -53,9 +53,9 @@ def put_folder(path: Path, files: Mapping[str, bytes]) -> None:
     _sync(path.parent)
 
 
-def sweep(folder: Path, name: str) -> None:
-    """Removes what a killed writer of `name` left under a temporary name."""
-    for leftover in folder.glob(f".{name}.*"):
+def sweep(folder: Path) -> None:
+    """Removes what killed writers left under temporary names; nobody may be writing there."""
+    for leftover in folder.glob(".*"):
         shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
 
 

@@ -139,7 +139,6 @@ def write_unit(run: Run, slot: str, unit: Unit, files: Mapping[str, bytes]) -> N
     path = units / f"{slot}.json"
     if path.exists():
         raise _taken(run, slot)
-    disk.sweep(units, slot)
     disk.put_folder(units / slot, files)
     if not disk.put_if_absent(path, disk.to_text(unit.to_dict(slot))):
         raise _taken(run, slot)
@@ -169,13 +168,14 @@ def read_events(run: Run) -> list[dict[str, Any]]:
 
 @contextmanager
 def held(run: Run) -> Iterator[None]:
-    """One process at a time goes on with a run; a killed one holds nothing. Raises Conflict where another one does."""
+    """One process at a time goes on with a run; a killed one holds nothing, and what it left half-written goes. Raises Conflict where another one does."""
     handle = os.open(run.folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Conflict(f"another process is going on with the run in {run.folder}", hint="wait for it, or stop it") from None
+        disk.sweep(run.folder / UNITS)
         yield
     finally:
         os.close(handle)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from . import clock
-from .domains import Failed
+from .domains import Answered, Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
 from .memory import size_of
 from .question import Case, PackFault
@@ -31,8 +31,8 @@ _MANY = 32
 """Calls a pass from which on that is asked: of fewer each takes some 0.2 ms, of which merging saves little, and threads that wait by spinning blur it."""
 _OTHER_SHARE = 0.25
 """Of a scored case's budget, for the time that is reported and not scored."""
-_SURPRISES = 5
-"""Passes of each side that are asked for without a word before, on a device."""
+_SURPRISES, _FEW = 5, 2
+"""Passes of each side that are asked for without a word before, on a device; of a length of which there were at least so many with one."""
 _AHEAD, _AHEAD_S = 0.1, 3e-4
 """How much more such a pass may cost the candidate than the baseline: as a part of its usual pass, and at least in seconds."""
 _UNSEEN_TIMED = 2
@@ -95,21 +95,24 @@ class _Passes:
             self.trial.fill(self.run.timing_rng, "declared", count)
             for each in clock.SIDES:
                 self.trial.poison(each, self.pattern, count)
+            self.trial.expect(count)  # the reference's graphs are made now, too
         self.now = side
         self.trial.prepare(side, count)
 
     def pass_of(self, side: str, count: int) -> float:
         self.now = side
-        seconds = self.trial.timed_call(side, count, self.pattern, is_woken=self.trial.is_captured)
+        seconds = self.trial.timed_call(side, count, self.pattern)
         self.took_s[side].setdefault(count, []).append(seconds)
         return seconds
 
-    def take_by_surprise(self) -> clock.Stopped | None:
+    def take_by_surprise(self, sets: tuple[int, int]) -> clock.Stopped | None:
         """Why a pass seems to have been worked on before it was asked for: of captured passes a side is woken when its contents are already there."""
         if not self.trial.is_captured:
             return None
-        lengths = self.took_s["candidate"]
-        count = max((length for length in lengths if 2 * length > max(lengths)), key=lambda length: len(lengths[length]))
+        lengths = [length for length, took in self.took_s["candidate"].items() if sets[0] < length <= sets[1] and len(took) >= _FEW]
+        if not lengths:
+            return None
+        count = self.run.timing_rng.choice(lengths)
         seconds: dict[str, list[float]] = {side: [] for side in clock.SIDES}
         for _ in range(_SURPRISES):
             self.refill(count)
@@ -170,7 +173,7 @@ class _Passes:
         pace = clock.HOST if run.question.device == "cpu" else clock.DEVICE
         timing = clock.measure(self.pass_of, self.refill, self.verify, budget_s, run.timing_rng, trial.sets, patience_s, self.prepare, pace)
         timing = replace(timing, launch="graph" if trial.is_captured else "call")
-        if timing.speedup is not None and (stopped := self.stop_midway(timing.candidate_us or 0.0) or self.take_by_surprise()):
+        if timing.speedup is not None and (stopped := self.stop_midway(timing.candidate_us or 0.0) or self.take_by_surprise(timing.sets)):
             return replace(timing, verdict=stopped.verdict, reason=stopped.reason, speedup=None, low=None, high=None)
         return timing
 
@@ -184,14 +187,22 @@ def _measure(run: Run, trial: Trial, budget_s: float, patience_s: float) -> cloc
         timing = passes.measure(budget_s, patience_s)
         if can_be_captured and patience_s and timing.speedup is not None:
             trial.is_captured = not trial.is_captured
-            other = passes.measure(_OTHER_SHARE * budget_s, 0.0)
-            timing = other if other.verdict == FAIL and other.speedup is None else replace(timing, other=other)
+            timing = _add_other(passes, timing, _OTHER_SHARE * budget_s)
     except Failed as error:
         if passes.now == "baseline":
             raise PackFault(f"the baseline {error.reason}") from error
         run.log = run.log or error.log
         return clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
     return timing
+
+
+def _add_other(passes: _Passes, timing: clock.Timing, budget_s: float) -> clock.Timing:
+    """The timing with what the other way to launch says, or that alone where it shows a wrong answer; a way that cannot be gone decides nothing."""
+    try:
+        other = passes.measure(budget_s, 0.0)
+    except Answered as error:
+        other = clock.Timing(INCONCLUSIVE, f"launched so, the {passes.now} {error.reason}", launch="graph" if passes.trial.is_captured else "call")
+    return other if other.verdict == FAIL and other.speedup is None else replace(timing, other=other)
 
 
 def _sets(run: Run, case: Case) -> int:

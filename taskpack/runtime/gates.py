@@ -37,7 +37,7 @@ def compile_candidate(run: Run) -> Verdict:
 
 
 def correct(run: Run) -> Verdict:
-    """Every seen case, twice on the same memory with other contents; the first one also on the inputs' edge distributions."""
+    """Every seen case, twice on the same memory with other contents; the first one also on the inputs' edge distributions, and once more on the same ones."""
     cases = run.question.seen_cases()
     edges = list(dict.fromkeys(edge for a in run.question.tensors("input", "inout") for edge in a["edges"]))
     verdict = _check_all(run, "correct", [(case, [_DECLARED, _DECLARED, *(edges if index == 0 else [])]) for index, case in enumerate(cases)])
@@ -80,10 +80,11 @@ def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> li
     with Trial(run.question, case, 1, run.reference(), side) as trial:
         trial.bind_reference()
         for number, distribution in enumerate(distributions):
-            reason, outputs = _check_call(run, trial, distribution, number)
+            pattern = NAN_POISON if number % 2 else run.rng.getrandbits(62)
+            reason, outputs = _check_call(run, trial, distribution, pattern)
             repeats = None
             if not reason and number == 0 and gate == "correct" and (must_repeat or not any(known.is_repeated is not None for known in run.cases)):
-                reason, repeats = _repeat_call(run, trial, must_repeat)
+                reason, repeats = _repeat_call(run, trial, must_repeat, pattern)
             name = distribution if distributions.index(distribution) == number else f"{distribution} again"
             run.record(CaseResult(gate, case.id, case.values, name, FAIL if reason else PASS, reason, outputs, repeats))
             if reason:
@@ -93,9 +94,8 @@ def _check_case(run: Run, gate: str, case: Case, distributions: list[str]) -> li
     return failures
 
 
-def _check_call(run: Run, trial: Trial, distribution: str, number: int) -> tuple[str, dict[str, dict[str, Any]]]:
+def _check_call(run: Run, trial: Trial, distribution: str, pattern: int) -> tuple[str, dict[str, dict[str, Any]]]:
     """One call on fresh contents: why it is wrong ("" if it is not), and what was observed of each output."""
-    pattern = NAN_POISON if number % 2 else run.rng.getrandbits(62)
     trial.fill(run.rng, distribution)
     try:
         trial.bind("candidate")
@@ -112,16 +112,21 @@ def _check_call(run: Run, trial: Trial, distribution: str, number: int) -> tuple
     return damage or wrong, {each.name: each.comparison.to_dict() for each in findings}
 
 
-def _repeat_call(run: Run, trial: Trial, must_repeat: bool) -> tuple[str, bool | None]:
-    """One more call on the same contents: why it is wrong, and whether its bits are those of the call before."""
+def _repeat_call(run: Run, trial: Trial, must_repeat: bool, pattern: int) -> tuple[str, bool | None]:
+    """One more call on the same contents: why it is wrong, and whether its bits are those of the call before.
+
+    On the same poison, too, as not every element of an output need be written.
+    """
     before = trial.answers("candidate")
     try:
-        trial.poison("candidate", run.rng.getrandbits(62))
+        trial.poison("candidate", pattern)
         trial.call("candidate")
         trial.collect("candidate", 1)
     except Failed as error:
         run.log = run.log or error.log
         return f"called again on the same contents, it {error.reason}", None
+    if damage := trial.damage("candidate"):
+        return f"called again on the same contents, it {damage}", None
     if trial.repeats("candidate", before):
         return "", True
     wrong = next((f"{each.name} {each.comparison.reason}" for each in trial.findings("candidate", 0) if not each.comparison.is_equal), "")

@@ -8,7 +8,7 @@ import torch
 
 
 def capture(calls: Sequence[Callable[[], object]]) -> torch.cuda.CUDAGraph:
-    """Raises what a call raises that does more than launch, such as looking at a value."""
+    """The calls as one graph, launched once. Raises what a call raises that does more than launch, such as looking at a value."""
     calls[0]()  # what compiles or tunes itself at the first call on new shapes does it now
     torch.cuda.synchronize()
     graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]

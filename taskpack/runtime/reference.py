@@ -65,21 +65,21 @@ class Reference:
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """Computes the first `count` sets in float64."""
         bound, count, done = self._bindings[request["binding"]], request["count"], 0
-        while self._home == "cuda" and bound.can_be_captured and done + _TOGETHER <= count:
-            done += self._replay(bound, done)
+        while self._home == "cuda" and done + _TOGETHER <= count and self._launch(bound, done):
+            done += _TOGETHER
         self._compute(bound, range(done, count))
         synchronize(self._home)
 
-    def _replay(self, bound: _Bound, first: int) -> int:
-        """Computes some sets from `first` on by one launch; how many: none, if the reference does more than launch."""
-        if first not in bound.graphs:
+    def _launch(self, bound: _Bound, first: int) -> bool:
+        """Computes `_TOGETHER` sets from `first` on by one launch; False if the reference does more than launch."""
+        if first in bound.graphs:
+            bound.graphs[first].replay()
+        elif bound.can_be_captured:
             try:
                 bound.graphs[first] = graphs.capture([partial(self._compute, bound, [index]) for index in range(first, first + _TOGETHER)])
             except Exception:  # noqa: BLE001  whatever it is, it says so again when it is called
                 bound.can_be_captured = False
-                return 0
-        bound.graphs[first].replay()
-        return _TOGETHER
+        return bound.can_be_captured
 
     def _compute(self, bound: _Bound, indices: Iterable[int]) -> None:
         shared, values = bound.shared, bound.values

@@ -189,14 +189,14 @@ class Trial:
         self._settle()
         self._call(side, count)
 
-    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool) -> float:
+    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool = True) -> float:
         """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there.
 
-        On a device the side is woken first, unless not to be: its contents are there by then, so that it could begin.
+        Before a captured pass the side is woken, unless not to be: its contents are there by then, so that it could begin.
         """
         self.poison(side, pattern, count)
         self._settle()
-        for _ in range(_WAKES if self.question.device != "cpu" and is_woken else 0):
+        for _ in range(_WAKES if self.is_captured and is_woken else 0):
             self._sides[side].ask("wake", self.question.call_s)
         self._call(side, count)
         return self._sides[side].took_s

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -64,7 +65,7 @@ def test_json_and_a_seed_that_repeats(taskpack: Taskpack, task: Path) -> None:
 @needs_compiler
 def test_several_tasks_and_one_of_them_broken(taskpack: Taskpack, task: Path) -> None:
     broken = Path(shutil.copytree(task, task.parent / "broken"))
-    (broken / "pack.toml").write_text((broken / "pack.toml").read_text().replace("^1.0", "^7.0"))
+    (broken / "pack.toml").write_text(re.sub(r"\^1\.\d+", "^7.0", (broken / "pack.toml").read_text()))
     (task / "kernel.cpp").write_text("int x = ;")
     ran = taskpack("run", "--quick", broken, task, "--json", cwd=task.parent)
     assert ran.code == 2

@@ -119,7 +119,8 @@ def test_no_index_takes_the_place_of_what_ships(tmp_path: Path, lock: Path) -> N
     shutil.copytree(PACKS / "ops/softmax", other, ignore=shutil.ignore_patterns(".taskpack"))
     publish(other, index)
     assert add("ops/softmax", "*", index, lock)["ops/softmax"].registry == "shipped", "the same content is no other pack"
-    edit(other, ('version = "1.0.0"', 'version = "1.0.1"'), ("summary = ", "authors = []\nsummary = "))
+    version = re.search(r'(?m)^version = "(.+)"', (other / "pack.toml").read_text())[1]
+    edit(other, (f'version = "{version}"', f'version = "{version.rpartition(".")[0]}.99"'), ("summary = ", "authors = []\nsummary = "))
     publish(other, index)
     with pytest.raises(Conflict, match="ships with taskpack"):
         add("ops/softmax", "*", index, lock)

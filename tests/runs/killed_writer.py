@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from taskpack.runs.folder import Header, Unit, create_run, open_run, read_units, write_unit
+from taskpack.runs.folder import Header, Unit, create_run, held, open_run, read_units, write_unit
 
 SLOTS = tuple(f"local.softmax.{number}" for number in range(1, 61))
 RESULT = json.loads((Path(__file__).parents[1] / "cli" / "results" / "passed.json").read_text(encoding="utf-8"))
@@ -21,9 +21,10 @@ def files(slot: str) -> dict[str, bytes]:
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     run = open_run(folder) if (folder / "run.json").exists() else create_run(folder, Header("suite", {"suite": "local/s"}, SLOTS))
-    done = read_units(run)
-    for slot in SLOTS:
-        if slot not in done:
-            sys.stdout.write(f"{slot}\n")
-            sys.stdout.flush()
-            write_unit(run, slot, unit(slot), files(slot))
+    with held(run):
+        done = read_units(run)
+        for slot in SLOTS:
+            if slot not in done:
+                sys.stdout.write(f"{slot}\n")
+                sys.stdout.flush()
+                write_unit(run, slot, unit(slot), files(slot))

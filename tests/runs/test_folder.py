@@ -67,7 +67,8 @@ def test_a_leftover_of_a_killed_attempt_is_removed(tmp_path: Path) -> None:
         (tmp_path / "units" / name).mkdir()
         (tmp_path / "units" / name / "old").touch()
     assert read_units(run) == {}
-    write_unit(run, "a.b.1", unit("a.b.1"), {"new": b""})
+    with held(run):
+        write_unit(run, "a.b.1", unit("a.b.1"), {"new": b""})
     assert sorted(path.relative_to(tmp_path / "units").as_posix() for path in (tmp_path / "units").rglob("*")) == ["a.b.1", "a.b.1.json", "a.b.1/new"]
 
 
