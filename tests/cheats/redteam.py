@@ -68,7 +68,7 @@ def _fault(cheat: Cheat, outcome: Outcome, stopped: dict[str, Any], device: str)
     if stopped["verdict"] != "fail" or outcome.code != 1:
         return f"{stopped['verdict']} with status {outcome.code}: {stopped['reason']}"
     reason = cheat.told.get(f"{device}-reason", cheat.told["reason"])
-    return "" if reason in stopped["reason"] else f"reason: {stopped['reason']}"
+    return "" if any(words in stopped["reason"] for words in ([reason] if isinstance(reason, str) else reason)) else f"reason: {stopped['reason']}"
 
 
 def missing(cheat: Cheat, device: str = "cpu") -> str:
