@@ -110,7 +110,7 @@ def test_without_torch(task: Path) -> None:
     assert "pip install 'taskpack[run]'" in done.stderr
 
 
-_QUICK = {("hip2hip", "softmax"), ("torch2triton", "softmax")}
+_QUICK = {("torch2triton", "softmax")}
 _PAIRS = [(family, name) for family in sorted(FAMILIES) for name in ("softmax", "my-rows")]
 
 

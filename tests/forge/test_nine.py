@@ -65,6 +65,7 @@ def test_nine_stages_on_cpp_where_time_is_native(tmp_path: Path) -> None:
     assert again.stderr.count("\n") == 1  # where it is kept: nothing was judged again
 
 
+@pytest.mark.slow
 def test_nine_stages_on_triton_where_rules_and_answers_are_judged(tmp_path: Path) -> None:
     if importlib.util.find_spec("triton") is None:
         pytest.skip("Triton is not installed")
