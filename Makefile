@@ -18,7 +18,8 @@ test: $(VENV)/dev  ## the quick tests
 	$(BIN)/pytest -q -m "alone and not slow"
 
 test-slow: $(VENV)/dev  ## the long ones: matrices of compilers and warp sizes, sanitizers, fuzzing, the wheel
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -n 2 -m "slow and not alone"
+	$(BIN)/pytest -q -m "alone and slow"
 
 redteam: $(VENV)/dev  ## every attack against the judge, and every honest candidate: one table
 	$(BIN)/python tests/cheats/redteam.py

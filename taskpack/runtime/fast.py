@@ -20,7 +20,7 @@ _INPUT_BYTES = 256 << 20
 """Input sets of one case on a CPU together take at most this."""
 _SHARE_OF_DEVICE = 0.3
 """On a device all sets take at most this part of its memory, with the judge's copies of inputs, both sides' outputs and the answers in 8 bytes an element."""
-_PATIENCE = 3
+_PATIENCE = 6
 """Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
 _LOOKS, _MOST_LOOKS = 3, 6

@@ -45,6 +45,7 @@ def test_cheat(cheat: folders.Cheat, warm: Warm, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(900)
 def test_every_attack_and_every_honest_candidate(capfd: pytest.CaptureFixture[str]) -> None:
     assert redteam.main([]) == 0, capfd.readouterr().out
@@ -58,6 +59,7 @@ def _is_straw(cheat: folders.Cheat, honest: folders.Naive) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(900)
 def test_no_attack_is_a_straw_man(honest_times: dict[str, folders.Naive]) -> None:
     able = [cheat for cheat in folders.read("attacks") if not redteam.missing(cheat)]
