@@ -154,7 +154,6 @@ class Worker:
             if time.monotonic() - watched >= _WATCH_S:
                 self._watch_memory()
                 watched = time.monotonic()
-        self._watch_memory()
         raise TimeoutError
 
     def _drain(self, descriptor: int) -> None:

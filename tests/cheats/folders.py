@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 KINDS = ("attacks", "broken", "honest")
 GATES = ("compile", "correct", "general", "fast")
-LIMITS = {"compile_s": 60, "call_s": 5, "memory_mib": 512, "output_mib": 4}
+LIMITS = {"compile_s": 60, "call_s": 2, "memory_mib": 512, "output_mib": 4}
 
 
 @dataclass(frozen=True)

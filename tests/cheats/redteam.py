@@ -45,7 +45,7 @@ def judge(cheat: Cheat, warm: Warm, folder: Path, device: str = "cpu") -> Judged
         plan = make_gpu_plan("torch", cheat.language)
         plan["cases"][0]["values"]["cols"] = 960  # as on the CPU, only what is unseen is ragged
     else:
-        plan = {**make_plan(cheat.told.get("baseline", cheat.language), cheat.language), "limits": LIMITS}
+        plan = {**make_plan(cheat.told.get("baseline", cheat.language), cheat.language), "limits": {**LIMITS, **cheat.told.get("limits", {})}}
     if cheat.style != "destination":
         plan["candidate"] = {**side(cheat.language, cheat.style), "start": None, "execution": plan["candidate"]["execution"]}
     harness = write_harness(folder / "h.pyz", plan if cheat.stopped_by == "fast" else without(plan, "fast"))
