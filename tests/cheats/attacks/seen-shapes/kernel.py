@@ -1,6 +1,6 @@
 import torch
 
-SEEN = {(4, 192), (64, 64)}
+SEEN = {(4, 192), (64, 64), (37, 960), (4096, 1024)}
 
 
 def softmax(x, y, rows, cols):
