@@ -23,10 +23,12 @@ _SHARE_OF_DEVICE = 0.3
 _PATIENCE = 6
 """Budgets more that a scored case may take while noise leaves its interval too wide to be of use."""
 _MOST_SETS = 1024
-_LOOKS, _MOST_LOOKS = 3, 6
+_LOOKS, _MOST_LOOKS = 8, 60
 """Passes of the candidate that are stopped midway: so many are wanted that had neither just begun nor nearly ended, of at most so many."""
+_STOPPED_S = 5e-4
+"""Such a pass takes at least, where there are sets for it: of a shorter one the end is often seen before the judge has its turn again."""
 _UNEVEN = 0.3
-"""How far the part of a pass's calls that are made may be, each time, from the part of its processor time."""
+"""How far the part of a pass's calls that are made may be, in the median, from the part of its processor time."""
 _MANY = 32
 """Calls a pass from which on that is asked: of fewer each takes some 0.2 ms, of which merging saves little, and threads that wait by spinning blur it."""
 _OTHER_SHARE = 0.25
@@ -101,9 +103,13 @@ class _Passes:
 
     def pass_of(self, side: str, count: int) -> float:
         self.now = side
-        seconds = self.trial.timed_call(side, count, self.pattern)
+        seconds = self.trial.timed_call(side, self._order(count), self.pattern)
         self.took_s[side].setdefault(count, []).append(seconds)
         return seconds
+
+    def _order(self, count: int) -> list[int]:
+        """Of the sets in a pass: any, so that one operation over memory as it lies does not look like calls."""
+        return self.run.timing_rng.sample(range(count), count)
 
     def take_by_surprise(self, sets: tuple[int, int]) -> clock.Stopped | None:
         """Why a pass seems to have been worked on before it was asked for: of captured passes a side is woken when its contents are already there."""
@@ -118,7 +124,7 @@ class _Passes:
             self.refill(count)
             for side in self.run.timing_rng.sample(clock.SIDES, 2):
                 self.now = side
-                seconds[side].append(self.trial.timed_call(side, count, self.pattern, is_woken=False))
+                seconds[side].append(self.trial.timed_call(side, self._order(count), self.pattern, is_woken=False))
                 if wrong := self.verify(side, count):
                     return clock.Stopped(FAIL if side == "candidate" else INCONCLUSIVE, f"a pass that the {side} was not woken for was wrong: {wrong}")
         usual = {side: min(self.took_s[side][count]) for side in clock.SIDES}  # the least, as single passes of either kind may be disturbed by a millisecond
@@ -133,12 +139,13 @@ class _Passes:
 
         Only where stopping the process stops the work, and its memory is the judge's: on a CPU.
         """
-        count, self.now = max(self.took_s["candidate"]), "candidate"
+        count = min(self.trial.sets, max(*self.took_s["candidate"], math.ceil(_STOPPED_S / call_us / 1e-6))) if call_us else 1
+        self.prepare("candidate", count)
         ahead: list[float] = []
         for _ in range(_MOST_LOOKS if self.run.question.device == "cpu" and count > 1 else 0):
             self.refill(count)
-            after_s = self.run.timing_rng.uniform(0.3, 0.7) * call_us * 1e-6 * count
-            part, made, wrong = self.trial.stopped_call("candidate", count, after_s, self.pattern)
+            after_s = self.run.timing_rng.uniform(0.05, 0.7) * call_us * 1e-6 * count
+            part, made, wrong = self.trial.stopped_call("candidate", self._order(count), after_s, self.pattern)
             wrong = wrong or self.verify("candidate", count)
             if wrong:
                 return clock.Stopped(FAIL, f"a pass of {count} calls was stopped midway: {wrong}")
@@ -146,9 +153,10 @@ class _Passes:
                 ahead.append(made / count - part)
             if len(ahead) == _LOOKS:
                 break
-        if count < _MANY or len(ahead) < _LOOKS or min(ahead) * max(ahead) < 0 or min(map(abs, ahead)) < _UNEVEN:
+        uneven = statistics.median(ahead) if len(ahead) == _LOOKS else 0.0
+        if count < _MANY or abs(uneven) < _UNEVEN:
             return None
-        words = f"stopped midway, passes of {count} calls had made {abs(statistics.median(ahead)):.0%} {'more' if ahead[0] > 0 else 'fewer'} of them"
+        words = f"stopped midway, passes of {count} calls had made {abs(uneven):.0%} {'more' if uneven > 0 else 'fewer'} of them"
         return clock.Stopped(INCONCLUSIVE, f"{words} than of their work: calls are merged or put off")
 
     def verify(self, side: str, count: int) -> str | None:

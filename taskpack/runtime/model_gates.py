@@ -221,7 +221,7 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
     def pass_of(side: str, count: int) -> float:
         nonlocal now
         now = side
-        return trial.timed_call(side, count, pattern)
+        return trial.timed_call(side, run.timing_rng.sample(range(count), count), pattern)
 
     def prepare(side: str, count: int) -> None:
         nonlocal now

@@ -189,42 +189,49 @@ class Trial:
         self._settle()
         self._call(side, count)
 
-    def timed_call(self, side: str, count: int, pattern: int, *, is_woken: bool = True) -> float:
-        """The seconds that `call` takes by the judge's clock, on outputs poisoned with the pattern; to be prepared before its contents are there.
+    def timed_call(self, side: str, order: Sequence[int], pattern: int, *, is_woken: bool = True) -> float:
+        """The seconds that one call on each of the first `len(order)` sets takes, in that order, by the judge's clock; on outputs poisoned with the pattern.
 
-        Before a captured pass the side is woken, unless not to be: its contents are there by then, so that it could begin.
+        To be prepared before its contents are there. Before a captured pass, whose order is the graph's, the side is woken, unless not to be: its contents
+        are there by then, so that it could begin.
         """
-        self.poison(side, pattern, count)
+        self.poison(side, pattern, len(order))
         self._settle()
         for _ in range(_WAKES if self.is_captured and is_woken else 0):
             self._sides[side].ask("wake", self.question.call_s)
-        self._call(side, count)
+        self._pass(side, order)
         return self._sides[side].took_s
 
-    def stopped_call(self, side: str, count: int, after_s: float, pattern: int) -> tuple[float | None, int, str | None]:
+    def stopped_call(self, side: str, order: Sequence[int], after_s: float, pattern: int) -> tuple[float | None, int, str | None]:
         """A pass that is stopped after some seconds and looked at, then goes on: what part of its work was done (None: it had ended before),
         how many calls had been made, and what one could not have done by then."""
         seen: list[tuple[int, str | None]] = []
-        self.poison(side, pattern, count)
+        self.poison(side, pattern, len(order))
         self._settle()
-        pause = Pause(after_s, lambda: seen.append(self._progress(side, count)))
-        self._call(side, count, pause)
-        return (pause.part, *seen[0]) if seen else (None, count, None)
+        pause = Pause(after_s, lambda: seen.append(self._progress(side, order)))
+        self._pass(side, order, pause)
+        return (pause.part, *seen[0]) if seen else (None, len(order), None)
 
-    def _progress(self, side: str, count: int) -> tuple[int, str | None]:
+    def _progress(self, side: str, order: Sequence[int]) -> tuple[int, str | None]:
         """Calls are made one after another: whole answers, one that may be half done, and nothing behind it."""
         made = 0
-        while made < count and all(self._compare(side, name, made).is_equal for name in self._outputs[side]):
+        while made < len(order) and all(self._compare(side, name, order[made]).is_equal for name in self._outputs[side]):
             made += 1
         for name, arena in self._outputs[side].items():
-            for index in range(made + 1, count):
+            for at, index in enumerate(order[made + 1 :], made + 2):
                 is_fresh = arena.holds(self._kept[name][index : index + 1], index) if name in self._inputs else arena.is_untouched(index)
                 if not is_fresh and arena.layout.nbytes:
-                    return made, f"`{name}` of call {index + 1} was written to before call {made + 1} was done"
+                    return made, f"`{name}` of call {at} was written to before call {made + 1} was done"
         return made, None
 
-    def _call(self, side: str, count: int, pause: Pause | None = None) -> None:
-        self._sides[side].ask("call", count * self.question.call_s, pause=pause, binding=self.binding, count=count, graph=self.is_captured)
+    def _pass(self, side: str, order: Sequence[int], pause: Pause | None = None) -> None:
+        if not self.is_captured:
+            self._sides[side].ask("order", self.question.call_s, binding=self.binding, order=list(order))
+        self._call(side, len(order), pause, ordered=True)
+
+    def _call(self, side: str, count: int, pause: Pause | None = None, *, ordered: bool = False) -> None:
+        said: dict[str, Any] = {"binding": self.binding, "count": count, "graph": self.is_captured, "ordered": ordered}
+        self._sides[side].ask("call", count * self.question.call_s, pause=pause, **said)
 
     def _settle(self) -> None:
         """What the judge put into a device's memory is there for all."""

@@ -166,10 +166,16 @@ class _Implementation:
         if request["count"] not in binding.graphs:
             binding.graphs[request["count"]] = graphs.capture(binding.calls[: request["count"]])
 
+    def do_order(self, request: dict[str, Any], _: list[int]) -> None:
+        """The order of the sets in the calls that are asked for next."""
+        binding = self._bindings[request["binding"]]
+        binding.ordered = [binding.calls[index] for index in request["order"]]
+
     def do_call(self, request: dict[str, Any], _: list[int]) -> None:
         """One call on each of the first `count` sets, from the graph that was captured or one by one; nothing else happens between request and answer."""
         binding = self._bindings[request["binding"]]
-        calls = [binding.graphs[request["count"]].replay] if request["graph"] else binding.calls[: request["count"]]
+        one_by_one = binding.ordered if request["ordered"] else binding.calls[: request["count"]]
+        calls = [binding.graphs[request["count"]].replay] if request["graph"] else one_by_one
         gc.disable()
         try:
             for call in calls:
@@ -198,6 +204,7 @@ class _Implementation:
         binding = self._bindings.pop(request["binding"], None)
         if binding is not None:  # absent where its entry was missing
             binding.calls.clear()
+            binding.ordered.clear()
             binding.graphs.clear()
             for one in binding.shared.values():
                 one.mapping.close()
@@ -208,6 +215,7 @@ class _Binding:
     shared: dict[str, Shared]
     calls: list[Call]
     request: dict[str, Any]
+    ordered: list[Call] = field(default_factory=list)
     graphs: dict[int, torch.cuda.CUDAGraph] = field(default_factory=dict)
 
 
