@@ -86,8 +86,16 @@ class Timing:
     other: Timing | None = None
     """The same case launched the other way, which is not scored; None where there is no other."""
 
+    @property
+    def smallest_effect(self) -> float | None:
+        """The least change, relative to no change, that this measurement would have told from none: the wider half of its interval."""
+        if self.speedup is None or not self.low or not self.high:
+            return None
+        return max(self.speedup / self.low, self.high / self.speedup) - 1
+
     def to_dict(self) -> dict[str, Any]:
         numbers = {"baseline_us": self.baseline_us, "candidate_us": self.candidate_us, "speedup": self.speedup, "low": self.low, "high": self.high}
+        numbers["smallest_effect"] = self.smallest_effect
         lists = {"samples": [list(side) for side in self.samples], "sets": list(self.sets)}
         other = {"other": {key: value for key, value in self.other.to_dict().items() if key not in lists}} if self.other else {}
         return {"verdict": self.verdict, "reason": self.reason, **numbers, **lists, "launch": self.launch, **other}
@@ -259,7 +267,7 @@ def _judge(estimate: Estimate, blocks: int, by_short: tuple[float, float] | None
         if abs(math.log(ratio / estimate.ratio)) > _DISAGREEMENT + 4 * error + math.log1p(estimate.half_width):
             return "inconclusive", f"short passes say {ratio:.2f}x, long ones {words}"
     if blocks < _LEAST_BLOCKS_EVER or estimate.half_width > _useful(estimate):
-        return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks"
+        return "inconclusive", f"too unstable to tell: {words} after {blocks} blocks; stop what else runs on this machine, or measure longer"
     if estimate.high < NOT_SLOWER:
         return "fail", f"{words}, slower than the baseline"
     return "pass", f"{words}, no difference from the baseline" if estimate.low <= 1.0 <= estimate.high else words

@@ -65,14 +65,15 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class TimingResult:
-    """One case's measurement; `measured` is what the clock's `to_dict` gives."""
+    """One case's measurement; `measured` is what the clock's `to_dict` gives, `conditions` what memory a long pass took, and the device's state around it."""
 
     case: str
     is_unseen: bool
     measured: Mapping[str, Any]
+    conditions: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"case": self.case, "unseen": self.is_unseen, **self.measured}
+        return {"case": self.case, "unseen": self.is_unseen, **self.measured, "conditions": dict(self.conditions)}
 
 
 @dataclass(frozen=True)

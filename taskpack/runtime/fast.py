@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from . import clock
+from . import clock, conditions
 from .domains import Answered, Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
 from .memory import size_of
@@ -67,8 +67,10 @@ def _time(run: Run, case: Case, budget_s: float, patience_s: float = 0.0) -> clo
     sides = {side: run.workers[side] for side in clock.SIDES}
     with Trial(run.question, case, _sets(run, case), run.reference(), sides) as trial:
         trial.bind_reference()
+        before = conditions.sample(run.question.device)
         timing = _measure(run, trial, budget_s, patience_s)
-    run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict()))
+        around = conditions.describe(run.question.device, timing.sets[1] * trial.set_bytes, before)
+    run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict(), around))
     run.note("case", gate="fast", case=case.id, verdict=timing.verdict, reason=timing.reason)
     return timing
 

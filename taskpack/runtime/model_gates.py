@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import clock, module_gates, signature, testimony
+from . import clock, conditions, module_gates, signature, testimony
 from .domains import Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, CaseResult, TimingResult, Verdict
 from .question import Case, PackFault, Question, Unusable
@@ -239,6 +239,7 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
             raise clock.Stopped(FAIL, f"{SILENT_DRIFT}: in a timed call the outputs are {far:.2g} of their norm from the library's (noise floor: {bound:.2g})")
         return trial.damage(side, count)
 
+    before = conditions.sample(run.question.device)
     try:
         for side in clock.SIDES:
             now = side
@@ -249,7 +250,8 @@ def _time(run: Run, trial: Trial, name: str, budget_s: float) -> clock.Timing:
         if now == "baseline":
             raise PackFault(f"the library's model {error.reason}") from error
         timing = clock.Timing(FAIL, f"in a timed call the candidate {error.reason}")
-    run.timing.append(TimingResult(name, False, timing.to_dict()))
+    around = conditions.describe(run.question.device, timing.sets[1] * trial.set_bytes, before)
+    run.timing.append(TimingResult(name, False, timing.to_dict(), around))
     run.note("case", gate="throughput", case=name, verdict=timing.verdict, reason=timing.reason)
     return timing
 

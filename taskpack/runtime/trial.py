@@ -65,6 +65,12 @@ class Trial:
         """Whether calls are launched as graphs of whole passes; both sides must be able to be."""
         self._bounds = {a["name"]: self._bound(a["name"], self._dtype(a)) for a in question.tensors("inout", "output")}
 
+    @property
+    def set_bytes(self) -> int:
+        """What one call reads and writes at most: one set of inputs and of a side's outputs."""
+        touched = self._inputs | next(iter(self._outputs.values()))
+        return sum(arena.layout.nbytes for name, arena in touched.items() if name not in self._shared)
+
     def __enter__(self) -> Trial:
         return self
 

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import jsonschema
 import pytest
 from harnesses import CPP, TORCH, Warm, make_plan, without, write_harness
 
@@ -32,6 +33,11 @@ def test_a_baseline_judged_against_itself(warm: Warm, tmp_path: Path) -> None:
     ]
     assert next((timing["case"], timing["unseen"]) for timing in result["timing"]) == ("square", False)
     assert sum(timing["unseen"] for timing in result["timing"]) == 2
+    scored = result["timing"][0]
+    assert scored["conditions"]["before"]["load"] >= 0 <= scored["conditions"]["after"]["load"]
+    assert scored["conditions"]["set_bytes"] % (scored["sets"][1] * 2 * 64 * 64 * 4) == 0 < scored["conditions"]["set_bytes"]
+    schema = json.loads((Path(__file__).parents[2] / "schemas" / "result.schema.json").read_text())
+    jsonschema.validate(result, schema)
     assert {"python", "g++"} <= set(result["toolchain"]) or {"python", "clang++"} <= set(result["toolchain"])
     assert json.loads((tmp_path / "result.json").read_text()) == result
     assert not outcome.left
@@ -64,6 +70,24 @@ def test_text_output_names_the_failing_case(warm: Warm, tmp_path: Path) -> None:
     assert "`wide` (rows 4, cols 192, float32): y differs at [" in lines[1]
     assert "not reached: correct failed" in lines[2]
     assert lines[-1].endswith("compile pass, correct fail, general skip, fast skip")
+
+
+def test_a_case_is_asked_again_after_the_others(warm: Warm, tmp_path: Path) -> None:
+    """What a candidate keeps of the last shape must not be taken for a shape that returns."""
+    harness = write_harness(tmp_path / "h.pyz", without(make_plan("torch"), "fast"))
+    keeps = """
+shapes = []
+def softmax(x, y, rows, cols):
+    if (rows, cols) not in shapes[-1:]:
+        shapes.append((rows, cols))
+    torch.softmax(x, -1, out=y) if (rows, cols) not in shapes[:-1] else y.zero_()
+"""
+
+    outcome = warm.run(harness, f"import torch\n{keeps}")
+
+    assert outcome.verdict("correct") == "fail"
+    assert outcome.reason("correct").startswith("`wide` (rows 4, cols 192, float32) after other cases: y differs at [")
+    assert outcome.result["cases"][-1]["distribution"] == "declared after others"
 
 
 def test_a_compile_error_comes_with_its_log(warm: Warm, tmp_path: Path) -> None:

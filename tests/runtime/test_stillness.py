@@ -30,7 +30,7 @@ states = lambda: {words[words.rindex(b")") + 2 :][:1] for each in processes() fo
 
 def call():
     worker.ask("bind", 10, binding=1, sets=1, tensors=[], arguments=[], dtypes={}, returns=[], values={}, module=None)
-    return lambda pause=None: worker.ask("call", 10, pause=pause, binding=1, count=1, graph=False)
+    return lambda pause=None: worker.ask("call", 10, pause=pause, binding=1, count=1, graph=False, ordered=False)
 """
 
 SPINS = """

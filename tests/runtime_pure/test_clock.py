@@ -192,10 +192,16 @@ def test_the_budget_ends_a_measurement() -> None:
     assert len(timing.samples[0]) == 7
 
 
+def test_the_smallest_effect_is_the_wider_half_of_the_interval() -> None:
+    assert Timing("pass", "", 2.0, 1.0, 2.0, 1.6, 2.2).smallest_effect == pytest.approx(0.25)
+    assert Timing("pass", "", 2.0, 1.0, 2.0, 1.9, 2.5).smallest_effect == pytest.approx(0.25)
+    assert Timing("inconclusive", "").smallest_effect is None
+
+
 def test_a_timing_is_json() -> None:
     for timing in (Imagined(steady(20, 10)).measure(), Imagined(lambda _side, _count: 0.0).measure()):
         data = json.loads(json.dumps(timing.to_dict(), allow_nan=False))
-        assert set(data) == {"verdict", "reason", "baseline_us", "candidate_us", "speedup", "low", "high", "samples", "sets", "launch"}
+        assert set(data) == {"verdict", "reason", "baseline_us", "candidate_us", "speedup", "low", "high", "smallest_effect", "samples", "sets", "launch"}
 
 
 def test_the_interval_covers_under_drifting_noise() -> None:
