@@ -203,8 +203,8 @@ class Trial:
         """
         self.poison(side, pattern, len(order))
         self._settle()
-        for _ in range(_WAKES if self.is_captured and is_woken else 0):
-            self._sides[side].ask("wake", self.question.call_s)
+        if self.is_captured and is_woken:
+            self._sides[side].ask("wake", self.question.call_s, times=_WAKES)
         self._pass(side, order)
         return self._sides[side].took_s
 

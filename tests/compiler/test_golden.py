@@ -41,7 +41,7 @@ class Example:
 
 
 EXAMPLES = (
-    Example("arena/cpp2cpp-segment-mean"),
+    Example("arena/cpp2cpp-segment-mean", is_timed_long=True),
     Example("arena/torch2triton-segment-mean"),
     Example("arena/torch2triton-segment-mean", "h200"),
     Example("arena/cpp2cpp-softmax", is_timed_long=True),

@@ -54,6 +54,7 @@ def test_a_source_without_numbers_is_told(tmp_path: Path) -> None:
     assert "nothing was proposed: tune finds no number in the source" in done.stdout
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_is_wrong_in_a_timed_call_of_an_unseen_case_alone_is_not_taken_over(tmp_path: Path) -> None:
     """Faster by far on what is scored, and right whenever it is asked once."""
