@@ -71,9 +71,12 @@ class TimingResult:
     is_unseen: bool
     measured: Mapping[str, Any]
     conditions: Mapping[str, Any]
+    roof_us: float | None = None
+    """The least that the device can take for a call; None where it is not known."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"case": self.case, "unseen": self.is_unseen, **self.measured, "conditions": dict(self.conditions)}
+        roof = {} if self.roof_us is None else {"roof_us": self.roof_us}
+        return {"case": self.case, "unseen": self.is_unseen, **self.measured, **roof, "conditions": dict(self.conditions)}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from .domains import Answered, Failed
 from .evidence import FAIL, INCONCLUSIVE, PASS, SKIP, TimingResult, Verdict
 from .memory import size_of
 from .question import Case, PackFault
+from .roof import hold_under, roof
 from .run import Run, build
 from .trial import Trial
 
@@ -69,8 +70,10 @@ def _time(run: Run, case: Case, budget_s: float, patience_s: float = 0.0) -> clo
         trial.bind_reference()
         before = conditions.sample(run.question.device)
         timing = _measure(run, trial, budget_s, patience_s)
+        limit = roof(run.question, case, timing.sets[1]) if timing.speedup is not None else None
+        timing = hold_under(timing, limit)
         around = conditions.describe(run.question.device, timing.sets[1] * trial.set_bytes, before)
-    run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict(), around))
+    run.timing.append(TimingResult(case.id, case.is_unseen, timing.to_dict(), around, limit.least_us if limit else None))
     run.note("case", gate="fast", case=case.id, verdict=timing.verdict, reason=timing.reason)
     return timing
 

@@ -15,7 +15,7 @@ from typing import Any
 
 RUNTIME = Path(__file__).parents[2] / "taskpack" / "runtime"
 
-_PAGE = """
+PAGE = """
 import sys
 from taskpack_runtime.main import Harness, main
 
@@ -163,7 +163,7 @@ def make_gpu_plan(baseline: str = "torch", candidate: str = "triton") -> dict[st
     return {**plan, "execution": "native", "limits": {**plan["limits"], "call_s": 20, "memory_mib": 16384}}
 
 
-def write_harness(path: Path, plan: dict[str, Any], reference: str = REFERENCE, baseline: str | None = None, page: str = _PAGE) -> Path:
+def write_harness(path: Path, plan: dict[str, Any], reference: str = REFERENCE, baseline: str | None = None, page: str = PAGE) -> Path:
     """An archive as the compiler makes them."""
     members = {
         "__main__.py": _ENTRY,

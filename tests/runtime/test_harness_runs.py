@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from harnesses import CPP, TORCH, Warm, make_plan, without, write_harness
+from harnesses import CPP, PAGE, TORCH, Outcome, Warm, make_plan, without, write_harness
 
 
 def test_a_baseline_judged_against_itself(warm: Warm, tmp_path: Path) -> None:
@@ -41,6 +41,24 @@ def test_a_baseline_judged_against_itself(warm: Warm, tmp_path: Path) -> None:
     assert {"python", "g++"} <= set(result["toolchain"]) or {"python", "clang++"} <= set(result["toolchain"])
     assert json.loads((tmp_path / "result.json").read_text()) == result
     assert not outcome.left
+
+
+def test_faster_than_the_target_can_be_is_no_speedup(warm: Warm, tmp_path: Path) -> None:
+    plan = make_plan("cpp")
+    page = PAGE.replace('"flops": 0', '"flops": 5 * rows * cols')
+
+    def judged(rate: float) -> Outcome:
+        plan["target"]["peak"] = {"float32": rate}
+        return warm.run(write_harness(tmp_path / f"{rate:g}.pyz", plan, page=page), None, "--quick")
+
+    impossible, possible = judged(1e6), judged(1e15)
+
+    assert impossible.verdict("fast") == "inconclusive"
+    assert "2.05e+04 operations at the float32 rate of 1e+06 a second): the op's cost or the target's peak rates are wrong" in impossible.reason("fast")
+    assert impossible.result["speedup"] is None
+    assert possible.result["timing"][0]["roof_us"] == pytest.approx(5 * 64 * 64 / 1e15 * 1e6)
+    assert "the device at least" not in possible.reason("fast")
+    jsonschema.validate(possible.result, json.loads((Path(__file__).parents[2] / "schemas" / "result.schema.json").read_text()))
 
 
 def test_the_same_seed_draws_the_same_cases(warm: Warm, tmp_path: Path) -> None:
